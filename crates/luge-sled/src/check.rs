@@ -19,7 +19,7 @@ use luge_machine::Diagnostic;
 
 use crate::{
     Settings, Sizes,
-    core::{Affine, Array, ArrayId, Cond, Core, Expr, Index, Named, Slot, Stmt, StmtKind, THETA, Ty},
+    core::{Affine, ArrayId, Cond, Core, Expr, Index, Slot, Stmt, StmtKind, THETA, Ty},
     lex::Span,
     ratio::Ratio,
     syntax::{self, Learner, Name, Program},
@@ -44,15 +44,16 @@ const MAX_EXPRESSIONS: usize = 200_000;
 /// Words that mean something already.
 const TAKEN: [&str; 6] = ["relu", "abs", "min", "max", "sign", "random"];
 
-/// Where the elements of a view are.
+/// Where the numbers or bits of a view are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Source {
+    Slot(Slot),
     Array(ArrayId),
     /// The current sample: the features, then the labels.
     Data,
 }
 
-/// An array, a part of one, or one element.
+/// A variable, an array, a part of one, or one element.
 #[derive(Clone, Debug)]
 struct View {
     source: Source,
@@ -64,36 +65,26 @@ struct View {
 /// What a name stands for.
 #[derive(Clone, Debug)]
 enum Binding {
-    Constant(Ratio),
-    Alias(Shape),
-    Scalar(Slot, Ty),
-    Flag(Slot),
-    Array(View),
-    /// A number that cannot be assigned to.
-    Fixed(Expr),
-    FixedFlag(Cond),
-    FixedArray(View),
+    /// Something that cannot be assigned to; `None` if it was declared in error, and everything about it has been said.
+    Value(Option<Value>),
+    Variable(View),
     /// Features or labels, known inside a loop over the data only.
     Data(View),
-    /// The variable of a loop that is not unrolled.
-    Loop(usize),
+    Alias(Option<Shape>),
     Tape(usize),
-    /// Declared in error: everything about it has been said.
-    Poison,
 }
 
-/// What an expression turned out to be.
+/// What an expression turned out to be. Where there is none, everything about it has been said.
 #[derive(Clone, Debug)]
 enum Value {
     Constant(Ratio),
-    /// An integer made of variables of loops.
+    /// An integer made of variables of loops that are not unrolled.
     Index(Affine),
     Number(Expr),
     Condition(Cond),
     Array(View),
     /// The elements, and what each of them is.
     List(Vec<Value>, Shape),
-    Poison,
 }
 
 /// What is known of a loop's variable.
@@ -103,13 +94,6 @@ struct Variable {
     highest: i64,
     /// Where its value is kept as a number, once somebody asks for it.
     value: Option<Slot>,
-}
-
-/// Something to be used again when a scope or a statement ends.
-#[derive(Clone, Copy, Debug)]
-enum Held {
-    Slot(Slot),
-    Array(ArrayId),
 }
 
 /// The function that is a primary network.
@@ -139,30 +123,11 @@ pub(crate) fn check(
         settings,
         line_starts,
         findings: Vec::new(),
-        scopes: vec![BTreeMap::new()],
-        widths: Vec::new(),
-        arrays: Vec::new(),
-        names: Vec::new(),
-        n_numbers: 0,
-        free: BTreeMap::new(),
-        free_arrays: BTreeMap::new(),
-        variables: Vec::new(),
-        random: None,
-        breakable: Breakable::Nothing,
-        returning: None,
-        held: vec![Vec::new()],
-        out: vec![Vec::new()],
-        tapes: Vec::new(),
-        in_data: false,
+        here: Context { scopes: vec![BTreeMap::new()], ..Context::default() },
+        made: Made::default(),
+        out: Vec::new(),
         takes: false,
         takers: BTreeSet::new(),
-        copies_samples: false,
-        call_depth: 0,
-        block_depth: 0,
-        n_statements: 0,
-        n_expressions: 0,
-        level: 0,
-        too_large: false,
         sketched: None,
         calls: BTreeMap::new(),
         recursive: BTreeSet::new(),
@@ -181,44 +146,14 @@ struct Checker<'p> {
     settings: &'p Settings,
     line_starts: Vec<usize>,
     findings: Vec<Diagnostic>,
-    scopes: Vec<BTreeMap<String, Binding>>,
-    widths: Vec<u32>,
-    arrays: Vec<Array>,
-    /// Names declared so far, those of ended scopes included.
-    names: Vec<Named>,
-    /// Numbers and bits in slots and arrays.
-    n_numbers: usize,
-    /// Slots that can be used again, by width.
-    free: BTreeMap<u32, BTreeSet<Slot>>,
-    /// Arrays that can be used again, by width and length.
-    free_arrays: BTreeMap<(u32, usize), BTreeSet<ArrayId>>,
-    /// What to free when a scope or a statement ends.
-    held: Vec<Vec<Held>>,
-    /// All variables of loops so far.
-    variables: Vec<Variable>,
-    /// The state of `random()`, if it is called.
-    random: Option<Slot>,
-    /// What `break` and `continue` would be about here.
-    breakable: Breakable,
-    /// What `return` would be about.
-    returning: Option<results::Returning>,
+    here: Context,
+    made: Made,
     /// Statements of the blocks being checked.
     out: Vec<Vec<Stmt>>,
-    tapes: Vec<String>,
-    in_data: bool,
     /// Whether samples come from a stream.
     takes: bool,
     /// Functions that take, themselves or through others.
     takers: BTreeSet<usize>,
-    /// Whether the statement calls a function that takes, so that its operands are copied as they are read.
-    copies_samples: bool,
-    call_depth: usize,
-    block_depth: usize,
-    n_statements: usize,
-    n_expressions: usize,
-    /// Blocks and expressions around what is being checked.
-    level: usize,
-    too_large: bool,
     /// The function being checked on its own: calls in it are not inlined.
     sketched: Option<usize>,
     /// Which function calls which, and where first.
@@ -227,9 +162,45 @@ struct Checker<'p> {
     recursive: BTreeSet<usize>,
 }
 
-/// The innermost loop around a statement.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What is around the statement being checked.
+#[derive(Default)]
+struct Context {
+    scopes: Vec<BTreeMap<String, Binding>>,
+    breakable: Breakable,
+    /// What `return` would be about.
+    returning: Option<results::Returning>,
+    in_data: bool,
+    /// Whether the statement calls a function that takes, so that its operands are copied as they are read.
+    copies_samples: bool,
+    call_depth: usize,
+    /// Blocks and expressions around.
+    level: usize,
+}
+
+/// What the program has come to so far.
+#[derive(Default)]
+struct Made {
+    /// Slots, arrays, tapes, and the names declared so far, those of ended scopes included.
+    core: Core,
+    /// Numbers and bits in slots and arrays.
+    n_numbers: usize,
+    /// Slots, with length 0, and arrays that can be used again, by width and length.
+    free: BTreeMap<(u32, usize), BTreeSet<usize>>,
+    /// What to free when a scope or a statement ends.
+    held: Vec<Vec<Source>>,
+    /// All variables of loops so far.
+    variables: Vec<Variable>,
+    /// The state of `random()`, if it is called.
+    random: Option<Slot>,
+    n_statements: usize,
+    n_expressions: usize,
+    too_large: bool,
+}
+
+/// The innermost loop around a statement, which `break` and `continue` are about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Breakable {
+    #[default]
     Nothing,
     Loop,
     Unrolled,
@@ -246,6 +217,18 @@ impl<'p> Checker<'p> {
         self.findings.push_mut(Diagnostic::error(span.clone(), message, label))
     }
 
+    /// Notes what is wrong somewhere, in place of what is asked for.
+    fn fail<T>(&mut self, at: &Span, message: impl Into<String>, label: impl Into<String>) -> Option<T> {
+        self.error(at, message, label);
+        None
+    }
+
+    /// The same, with a remedy.
+    fn refuse<T>(&mut self, at: &Span, message: impl Into<String>, label: &str, help: &str) -> Option<T> {
+        self.error(at, message, label).remedy(help);
+        None
+    }
+
     fn line(&self, span: &Span) -> u32 {
         let line = self.line_starts.partition_point(|&start| start <= span.start) + 1;
         u32::try_from(line).unwrap_or(u32::MAX)
@@ -253,10 +236,8 @@ impl<'p> Checker<'p> {
 
     fn program(&mut self, part: Part) -> Option<(Core, ArrayId)> {
         let Some(learner) = self.program.learners.first() else {
-            self.error(&(0..0), "the file has no learner", "").remedy(
-                "add `learner name(x: [fix<I,F>; M], y: fix<I,F>) -> theta: [fix<I,F>; M + 1] { … }`",
-            );
-            return None;
+            let help = "add `learner name(x: [fix<I,F>; M], y: fix<I,F>) -> theta: [fix<I,F>; M + 1] { … }`";
+            return self.refuse(&(0..0), "the file has no learner", "", help);
         };
         for extra in &self.program.learners[1..] {
             self.error(&extra.name.span, "a second learner", "only one per file");
@@ -265,8 +246,8 @@ impl<'p> Checker<'p> {
         let parameters = self.parameters(learner, format);
         for (name, value) in &self.program.constants {
             let set = self.settings.0.iter().find(|(set, _)| *set == name.text).map(|&(_, value)| value);
-            let value = set.or_else(|| self.constant(value)).map_or(Binding::Poison, Binding::Constant);
-            self.bind(name, value);
+            let value = set.or_else(|| self.constant(value));
+            self.bind(name, Binding::Value(value.map(Value::Constant)));
         }
         self.settings_have_constants();
         for (name, ty) in &self.program.types {
@@ -279,36 +260,32 @@ impl<'p> Checker<'p> {
             self.functions();
         }
         self.theta(learner, format);
-        let answer = match part {
-            Part::Predict => self.predict(learner, format)?,
+        let (answer, mut body) = self.apart(|checker| match part {
+            Part::Predict => checker.predict(learner, format),
             Part::Learner => {
-                self.learner(learner, parameters);
-                THETA
+                checker.learner(learner, parameters);
+                Some(THETA)
             }
-        };
-        let mut body = self.out.pop().unwrap_or_default();
+        });
         self.sow(&mut body);
         let core = Core {
             name: learner.name.text.clone(),
-            widths: std::mem::take(&mut self.widths),
-            arrays: std::mem::take(&mut self.arrays),
-            n_loop_vars: self.variables.len(),
-            names: std::mem::take(&mut self.names),
+            n_loop_vars: self.made.variables.len(),
             format,
             n_features: self.sizes.n_features,
             n_labels: self.sizes.n_labels,
-            tapes: std::mem::take(&mut self.tapes),
             takes: self.takes,
             body,
+            ..std::mem::take(&mut self.made.core)
         };
-        Some((core, answer))
+        Some((core, answer?))
     }
 
     fn learner(&mut self, learner: &'p Learner, parameters: Vec<(&'p Name, Binding)>) {
         for (name, binding) in parameters {
             self.bind(name, binding);
         }
-        self.in_data = self.takes;
+        self.here.in_data = self.takes;
         if results::has_return(&learner.body) {
             self.returning_block(None, &learner.body, &learner.name.span);
         } else {
@@ -321,18 +298,15 @@ impl<'p> Checker<'p> {
         for function in &self.program.functions {
             let name = &function.name;
             if TAKEN.contains(&name.text.as_str()) || !seen.insert(&name.text) {
-                self.error(
-                    &name.span,
-                    format!("function `{}` is defined already", name.text),
-                    "defined again",
-                );
+                let message = format!("function `{}` is defined already", name.text);
+                self.error(&name.span, message, "defined again");
             }
         }
     }
 
     fn bind(&mut self, name: &Name, binding: Binding) {
         self.remember(name, &binding);
-        let Some(scope) = self.scopes.last_mut() else { return };
+        let Some(scope) = self.here.scopes.last_mut() else { return };
         if TAKEN.contains(&name.text.as_str()) {
             self.error(&name.span, format!("`{}` is a function of the language", name.text), "taken");
         } else if scope.insert(name.text.clone(), binding).is_some() {
@@ -342,67 +316,73 @@ impl<'p> Checker<'p> {
     }
 
     fn find(&self, name: &str) -> Option<&Binding> {
-        self.scopes.iter().rev().find_map(|scope| scope.get(name))
+        self.here.scopes.iter().rev().find_map(|scope| scope.get(name))
     }
 
     fn lookup(&mut self, name: &str, span: &Span) -> Binding {
         if let Some(binding) = self.find(name) {
             return binding.clone();
         }
-        let known: BTreeSet<&String> = self.scopes.iter().flat_map(BTreeMap::keys).collect();
-        let near = known.into_iter().find(|known| near(known, name)).cloned();
-        let message = format!("there is no `{name}` here");
-        match near {
-            Some(near) => self.error(span, message, "unknown name").remedy(format!("did you mean `{near}`?")),
-            None => {
-                self.error(span, message, "unknown name").remedy("declare it with `let` before it is used")
-            }
-        }
-        Binding::Poison
+        let known: BTreeSet<&String> = self.here.scopes.iter().flat_map(BTreeMap::keys).collect();
+        let help = match known.into_iter().find(|known| near(known, name)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "declare it with `let` before it is used".to_owned(),
+        };
+        Binding::Value(self.refuse(span, format!("there is no `{name}` here"), "unknown name", &help))
     }
 
     fn emit(&mut self, span: &Span, kind: StmtKind) {
-        self.n_statements += 1;
+        self.made.n_statements += 1;
         let line = self.line(span);
-        if self.n_statements > MAX_STATEMENTS {
-            if !self.too_large {
-                self.too_large = true;
-                self.error(
-                    span,
-                    format!(
-                        "the program has more than {MAX_STATEMENTS} statements once its loops are unrolled"
-                    ),
-                    "the limit is reached here",
-                );
-            }
-            return;
-        }
-        if let Some(out) = self.out.last_mut() {
+        if self.made.n_statements > MAX_STATEMENTS {
+            let what = format!("{MAX_STATEMENTS} statements once its loops are unrolled");
+            self.too_large(&what, span);
+        } else if let Some(out) = self.out.last_mut() {
             out.push(Stmt { line, kind });
+        }
+    }
+
+    /// Says once that the program has too much of something.
+    fn too_large(&mut self, what: &str, span: &Span) {
+        if !std::mem::replace(&mut self.made.too_large, true) {
+            self.error(span, format!("the program has more than {what}"), "the limit is reached here");
+        }
+    }
+
+    /// What something gives, and the statements that it needs.
+    fn apart<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> (T, Vec<Stmt>) {
+        self.out.push(Vec::new());
+        let done = act(self);
+        (done, self.out.pop().unwrap_or_default())
+    }
+
+    /// One of two branches if it is known which, else the statement that decides.
+    fn emit_if(&mut self, span: &Span, condition: Cond, then: Vec<Stmt>, otherwise: Vec<Stmt>) {
+        match (condition, self.out.last_mut()) {
+            (Cond::Constant(value), Some(out)) => out.extend(if value { then } else { otherwise }),
+            (condition, _) => self.emit(span, StmtKind::If(condition, then, otherwise)),
         }
     }
 
     /// A block of its own: names and slots end with it.
     fn inner(&mut self, body: &'p [syntax::Stmt]) -> Vec<Stmt> {
-        self.out.push(Vec::new());
-        self.scopes.push(BTreeMap::new());
-        self.held.push(Vec::new());
-        self.block_depth += 1;
-        self.level += 1;
-        let n_names = self.names.len();
-        self.block(body);
+        self.here.scopes.push(BTreeMap::new());
+        self.made.held.push(Vec::new());
+        self.here.level += 1;
+        let n_names = self.made.core.names.len();
+        let ((), statements) = self.apart(|checker| checker.block(body));
         let end = self.last_line(body);
-        self.names[n_names..].iter_mut().for_each(|named| named.lines.1 = named.lines.1.min(end));
-        self.level -= 1;
-        self.block_depth -= 1;
+        let names = &mut self.made.core.names[n_names..];
+        names.iter_mut().for_each(|named| named.lines.1 = named.lines.1.min(end));
+        self.here.level -= 1;
         self.release();
-        self.scopes.pop();
-        self.out.pop().unwrap_or_default()
+        self.here.scopes.pop();
+        statements
     }
 
     fn block(&mut self, body: &'p [syntax::Stmt]) {
         for stmt in body {
-            if self.too_large {
+            if self.made.too_large {
                 return;
             }
             self.stmt(stmt);
@@ -419,7 +399,6 @@ fn describe(value: &Value) -> String {
         Value::Index(_) => "the variable of a loop".to_owned(),
         Value::Array(view) => view.shape.to_string(),
         Value::List(values, element) => format!("[{element}; {}]", values.len()),
-        Value::Poison => "in error".to_owned(),
     }
 }
 

@@ -2,7 +2,7 @@
 //! interpreter and the compiler both start from here.
 
 /// A fixed-point type in two's complement; without fraction bits, an integer type.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Ty {
     /// Bits before the point, with the sign.
     pub(crate) integer: u32,
@@ -118,6 +118,15 @@ impl Affine {
         self.terms.is_empty()
     }
 
+    /// The smallest and the largest value, given those of the variables.
+    pub(crate) fn range(&self, of: impl Fn(LoopVar) -> (i64, i64)) -> (i64, i64) {
+        self.terms.iter().fold((self.constant, self.constant), |(low, high), &(var, factor)| {
+            let (a, b) = of(var);
+            let (a, b) = (a * factor, b * factor);
+            (low + a.min(b), high + a.max(b))
+        })
+    }
+
     pub(crate) fn value(&self, of: impl Fn(LoopVar) -> i64) -> i64 {
         self.terms.iter().fold(self.constant, |sum, &(var, factor)| sum + factor * of(var))
     }
@@ -197,6 +206,10 @@ pub(crate) enum Op {
 }
 
 impl Expr {
+    pub(crate) fn binary(op: Op, a: Self, b: Self) -> Self {
+        Self::Binary(op, Box::new(a), Box::new(b))
+    }
+
     pub(crate) fn ty(&self) -> Ty {
         match self {
             Self::Constant { ty, .. }
@@ -213,9 +226,7 @@ impl Expr {
             Self::Binary(_, a, _) => a.ty(),
         }
     }
-}
 
-impl Expr {
     /// Whether evaluating it can end the run.
     pub(crate) fn has_computed_index(&self) -> bool {
         match self {
@@ -340,7 +351,7 @@ pub(crate) struct Named {
 }
 
 /// A checked program.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Core {
     pub(crate) name: String,
     /// Bits of each slot.

@@ -211,8 +211,7 @@ impl State<'_, '_> {
     }
 
     fn for_loop(&mut self, stmt: &For) -> Done<()> {
-        let bound = |state: &Self, affine: &crate::core::Affine| affine.value(|var| state.variables[var]);
-        let (from, to) = (bound(self, &stmt.from), bound(self, &stmt.to));
+        let [from, to] = [&stmt.from, &stmt.to].map(|bound| bound.value(|var| self.variables[var]));
         if let Some((slot, first)) = &stmt.value {
             self.slots[*slot] = self.value(first)?;
         }

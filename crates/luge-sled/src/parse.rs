@@ -65,19 +65,19 @@ impl Parser<'_> {
     }
 
     fn item(&mut self, program: &mut Program) -> Parsed<()> {
-        if self.take_word("const") {
+        if self.take("const") {
             let constant = self.constant()?;
             program.constants.push(constant);
-        } else if self.take_word("type") {
+        } else if self.take("type") {
             let name = self.name("the type's name")?;
             self.expect("=")?;
             let ty = self.ty()?;
             self.semicolon()?;
             program.types.push((name, ty));
-        } else if self.take_word("fn") {
+        } else if self.take("fn") {
             let function = self.function()?;
             program.functions.push(function);
-        } else if self.take_word("learner") {
+        } else if self.take("learner") {
             let name = self.name("the learner's name")?;
             let parameters = self.parameters()?;
             self.expect("->")?;
@@ -107,22 +107,14 @@ impl Parser<'_> {
             self.advance();
         }
         let begins = ["const", "type", "fn", "learner"];
-        while self.peek().kind != Kind::End && !begins.iter().any(|word| self.is_word(word)) {
+        while self.peek().kind != Kind::End && !begins.iter().any(|word| self.is(word)) {
             self.advance();
         }
     }
 
     fn parameters(&mut self) -> Parsed<Vec<(Name, Type)>> {
         self.expect("(")?;
-        let mut parameters = Vec::new();
-        while !self.is(")") {
-            parameters.push(self.parameter()?);
-            if !self.take(",") {
-                break;
-            }
-        }
-        self.expect(")")?;
-        Ok(parameters)
+        self.list(")", Self::parameter)
     }
 
     fn parameter(&mut self) -> Parsed<(Name, Type)> {
@@ -146,16 +138,16 @@ impl Parser<'_> {
 
     fn ty_inside(&mut self) -> Parsed<Type> {
         let start = self.span().start;
-        let kind = if self.take_word("bit") {
+        let kind = if self.take("bit") {
             TypeKind::Bit
-        } else if self.take_word("tape") {
+        } else if self.take("tape") {
             TypeKind::Tape
-        } else if self.take_word("int") {
+        } else if self.take("int") {
             self.expect("<")?;
             let width = self.additive()?;
             self.expect(">")?;
             TypeKind::Int(Box::new(width))
-        } else if self.take_word("fix") {
+        } else if self.take("fix") {
             self.expect("<")?;
             let integer = self.additive()?;
             self.expect(",")?;
@@ -215,7 +207,7 @@ impl Parser<'_> {
                 level -= 1;
                 if level == 0 {
                     self.advance();
-                    if self.is_word("else") {
+                    if self.is("else") {
                         continue;
                     }
                     return;
@@ -230,37 +222,38 @@ impl Parser<'_> {
 
     fn stmt(&mut self) -> Parsed<Stmt> {
         let start = self.span().start;
-        let kind = if self.take_word("let") {
+        let kind = if self.take("let") {
             self.let_stmt()?
-        } else if self.take_word("if") {
+        } else if self.take("if") {
             return self.if_stmt(start);
-        } else if self.take_word("while") {
+        } else if self.take("while") {
             let condition = self.expr()?;
             let span = self.since(start);
             let body = self.block()?;
             return Ok(Stmt { kind: StmtKind::While { condition, body }, span });
-        } else if self.take_word("for") {
+        } else if self.take("for") {
             return self.for_stmt(start, false);
-        } else if self.take_word("unroll") {
-            if !self.take_word("for") {
-                return self.fail("`for`");
-            }
+        } else if self.take("unroll") {
+            self.expect("for")?;
             return self.for_stmt(start, true);
-        } else if self.take_word("const") {
+        } else if self.take("const") {
             let (name, value) = self.constant()?;
             StmtKind::Const(name, value)
         } else if let Some(kind) = self.lone_word() {
             self.semicolon()?;
             kind
-        } else if self.take_word("assert") {
+        } else if self.take("assert") {
             self.expect("(")?;
             let condition = self.expr()?;
             self.expect(")")?;
             self.semicolon()?;
             StmtKind::Assert(condition)
-        } else if self.take_word("print") {
-            self.print_stmt()?
-        } else if self.take_word("return") {
+        } else if self.take("print") {
+            self.expect("(")?;
+            let parts = self.list(")", Self::printed)?;
+            self.semicolon()?;
+            StmtKind::Print(parts)
+        } else if self.take("return") {
             self.return_stmt(start)?
         } else if self.peek().kind == Kind::Name {
             self.place_stmt()?
@@ -278,7 +271,7 @@ impl Parser<'_> {
             ("take", StmtKind::Take),
             ("reject", StmtKind::Reject),
         ];
-        words.into_iter().find(|(word, _)| self.take_word(word)).map(|(_, kind)| kind)
+        words.into_iter().find(|(word, _)| self.take(word)).map(|(_, kind)| kind)
     }
 
     /// Behind its `return`: the value of a function, or nothing in a learner.
@@ -310,9 +303,9 @@ impl Parser<'_> {
         let span = self.since(start);
         let then = self.block()?;
         let mut otherwise = Vec::new();
-        if self.take_word("else") {
+        if self.take("else") {
             let start = self.span().start;
-            if self.take_word("if") {
+            if self.take("if") {
                 otherwise.push(self.nested(|parser| parser.if_stmt(start))?);
             } else {
                 otherwise = self.block()?;
@@ -321,35 +314,24 @@ impl Parser<'_> {
         Ok(Stmt { kind: StmtKind::If { condition, then, otherwise }, span })
     }
 
-    fn print_stmt(&mut self) -> Parsed<StmtKind> {
-        self.expect("(")?;
-        let mut parts = Vec::new();
-        while !self.is(")") {
-            if self.peek().kind == Kind::Text {
-                parts.push(Printed::Text(self.text().trim_matches('"').to_owned()));
-                self.advance();
-            } else {
-                parts.push(Printed::Value(self.expr()?));
-            }
-            if !self.take(",") {
-                break;
-            }
+    /// A text or a value of `print`.
+    fn printed(&mut self) -> Parsed<Printed> {
+        if self.peek().kind != Kind::Text {
+            return Ok(Printed::Value(self.expr()?));
         }
-        self.expect(")")?;
-        self.semicolon()?;
-        Ok(StmtKind::Print(parts))
+        let text = self.text().trim_matches('"').to_owned();
+        self.advance();
+        Ok(Printed::Text(text))
     }
 
     fn for_stmt(&mut self, start: usize, unroll: bool) -> Parsed<Stmt> {
         let name = self.name("the loop's variable")?;
-        if !self.take_word("in") {
-            return self.fail("`in`");
-        }
-        if self.is_word("data") && unroll {
+        self.expect("in")?;
+        if self.is("data") && unroll {
             let help = "leave out `unroll`: nobody knows how many samples there will be";
             return self.refuse(self.span(), "a loop over the data cannot be unrolled", "not known", help);
         }
-        if self.take_word("data") {
+        if self.take("data") {
             let span = self.since(start);
             let body = self.block()?;
             return Ok(Stmt { kind: StmtKind::ForData { body }, span });
@@ -362,18 +344,21 @@ impl Parser<'_> {
         Ok(Stmt { kind: StmtKind::ForRange { name, from, to, body, unroll }, span })
     }
 
+    fn side(&mut self) -> Option<Side> {
+        [("left", Side::Left), ("right", Side::Right)]
+            .into_iter()
+            .find_map(|(word, side)| self.take(word).then_some(side))
+    }
+
     /// An assignment, or something done to a tape.
     fn place_stmt(&mut self) -> Parsed<StmtKind> {
         let start = self.span().start;
         let name = self.name("a statement")?;
         if self.take(".") {
-            let kind = if self.take_word("left") {
+            let kind = if let Some(side) = self.side() {
                 self.expect("(")?;
-                StmtKind::Shift(name, Side::Left)
-            } else if self.take_word("right") {
-                self.expect("(")?;
-                StmtKind::Shift(name, Side::Right)
-            } else if self.take_word("write") {
+                StmtKind::Shift(name, side)
+            } else if self.take("write") {
                 self.expect("(")?;
                 StmtKind::Write(name, self.expr()?)
             } else if self.weights.as_ref() == Some(&name.text) {
@@ -389,11 +374,8 @@ impl Parser<'_> {
         }
         let name = Expr { kind: ExprKind::Name(name.text), span: self.since(start), depth: 1 };
         let place = self.indices(name, start)?;
-        use Binary::{
-            Add, BitAnd, BitOr, Div, Mul, Rem, RoundMul, SatAdd, SatMul, SatSub, Shl, Shr, Sub, Xor,
-        };
-        let ops = [Add, Sub, Mul, Div, Rem, SatAdd, SatSub, SatMul, RoundMul, Shl, Shr, BitAnd, BitOr, Xor];
-        let op = ops.into_iter().find(|op| self.take(&format!("{}=", op.text())));
+        let arithmetic = Binary::LEVELS.into_iter().flatten().filter(|(_, op)| op.is_arithmetic());
+        let op = arithmetic.map(|&(_, op)| op).find(|op| self.take(&format!("{}=", op.text())));
         if op.is_none() && !self.take("=") {
             return self.fail("`=`");
         }

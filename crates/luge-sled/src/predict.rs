@@ -103,16 +103,12 @@ impl Refused {
 
 type Done<T> = Result<T, &'static str>;
 
-/// The variables of the function, as sums.
-#[derive(Clone)]
-struct Memory {
-    slots: Vec<(Sum, Ty)>,
-    arrays: Vec<Vec<Sum>>,
-}
-
 struct Walk {
     features: Vec<Sum>,
-    memory: Memory,
+    /// The slots and then all elements of arrays, as sums, with the types that they were given.
+    memory: Vec<(Sum, Ty)>,
+    /// Where each array begins in the memory.
+    arrays: Vec<usize>,
     variables: Vec<i64>,
     units: Vec<Unit>,
     line: u32,
@@ -142,15 +138,23 @@ fn walk(
     features: Vec<Sum>,
     weights: Vec<Sum>,
 ) -> Result<(Vec<Sum>, Vec<Unit>), Refused> {
-    let mut arrays: Vec<Vec<Sum>> =
-        core.arrays.iter().map(|array| vec![Sum::default(); array.length]).collect();
-    arrays[THETA] = weights;
     let nothing = (Sum::default(), Ty { integer: 1, fraction: 0 });
-    let memory = Memory { slots: vec![nothing; core.widths.len()], arrays };
+    let mut memory = vec![nothing.clone(); core.widths.len()];
+    let mut arrays = Vec::new();
+    for array in &core.arrays {
+        arrays.push(memory.len());
+        memory.resize(memory.len() + array.length, nothing.clone());
+    }
+    for (at, weight) in (arrays[THETA]..).zip(weights) {
+        memory[at] = (weight, core.format);
+    }
     let variables = vec![0; core.n_loop_vars];
-    let mut walk = Walk { features, memory, variables, units: Vec::new(), line: 0 };
+    let mut walk = Walk { features, memory, arrays, variables, units: Vec::new(), line: 0 };
     match walk.block(&core.body) {
-        Ok(()) => Ok((walk.memory.arrays.swap_remove(answer), walk.units)),
+        Ok(()) => {
+            let outputs = &walk.memory[walk.arrays[answer]..][..core.arrays[answer].length];
+            Ok((outputs.iter().map(|(sum, _)| sum.clone()).collect(), walk.units))
+        }
         Err(what) => Err(Refused { line: walk.line, what }),
     }
 }
@@ -165,11 +169,15 @@ impl Walk {
         match &stmt.kind {
             StmtKind::Assign(place, value) => {
                 let sum = self.value(value)?;
-                self.put(place, sum, value.ty())
+                let at = self.place(place)?;
+                self.memory[at] = (sum, value.ty());
+                Ok(())
             }
             StmtKind::SetFlag(place, cond) => {
                 let sum = self.condition(cond)?;
-                self.put(place, sum, Ty { integer: 1, fraction: 0 })
+                let at = self.place(place)?;
+                self.memory[at].0 = sum;
+                Ok(())
             }
             StmtKind::If(cond, then, otherwise) => {
                 let holds = self.condition(cond)?;
@@ -179,18 +187,16 @@ impl Walk {
                 }
             }
             StmtKind::For(stmt) => {
-                let bound =
-                    |walk: &Self, affine: &crate::core::Affine| affine.value(|var| walk.variables[var]);
-                let (from, to) = (bound(self, &stmt.from), bound(self, &stmt.to));
+                let [from, to] = [&stmt.from, &stmt.to].map(|bound| bound.value(|var| self.variables[var]));
                 if let Some((slot, first)) = &stmt.value {
                     let sum = self.value(first)?;
-                    self.memory.slots[*slot] = (sum, first.ty());
+                    self.memory[*slot] = (sum, first.ty());
                 }
                 for value in from..to {
                     self.variables[stmt.var] = value;
                     self.block(&stmt.body)?;
                     if let Some((slot, _)) = &stmt.value {
-                        self.memory.slots[*slot].0.constant += 1.0;
+                        self.memory[*slot].0.constant += 1.0;
                     }
                 }
                 Ok(())
@@ -213,16 +219,9 @@ impl Walk {
         self.block(then)?;
         let yes = std::mem::replace(&mut self.memory, before);
         self.block(otherwise)?;
-        for slot in 0..yes.slots.len() {
-            let (chosen, ty) = &yes.slots[slot];
-            let other = self.memory.slots[slot].0.clone();
-            self.memory.slots[slot] = (self.chosen(holds, chosen, &other)?, *ty);
-        }
-        for (array, elements) in yes.arrays.iter().enumerate() {
-            for (at, chosen) in elements.iter().enumerate() {
-                let other = self.memory.arrays[array][at].clone();
-                self.memory.arrays[array][at] = self.chosen(holds, chosen, &other)?;
-            }
+        for (at, (chosen, ty)) in yes.into_iter().enumerate() {
+            let other = self.memory[at].0.clone();
+            self.memory[at] = (self.chosen(holds, &chosen, &other)?, ty);
         }
         Ok(())
     }
@@ -235,15 +234,12 @@ impl Walk {
         Ok(no.plus(&difference, 1.0))
     }
 
-    fn put(&mut self, place: &Place, sum: Sum, ty: Ty) -> Done<()> {
+    /// Where in the memory something is.
+    fn place(&self, place: &Place) -> Done<usize> {
         match place {
-            Place::Slot(slot) => self.memory.slots[*slot] = (sum, ty),
-            Place::Element(array, index) => {
-                let at = self.index(index)?;
-                self.memory.arrays[*array][at] = sum;
-            }
+            Place::Slot(slot) => Ok(*slot),
+            Place::Element(array, index) => Ok(self.arrays[*array] + self.index(index)?),
         }
-        Ok(())
     }
 
     fn index(&self, index: &Index) -> Done<usize> {
@@ -292,15 +288,14 @@ impl Walk {
         Ok(match expr {
             Expr::Constant { raw, ty } => Sum::number(*raw as f64 / power(ty.fraction), ty.fraction),
             Expr::Variable { slot, ty } => {
-                let (sum, kept) = &self.memory.slots[*slot];
+                let (sum, kept) = &self.memory[*slot];
                 if kept.fraction != ty.fraction && *sum != Sum::default() {
                     return Err("`%` or `random()`");
                 }
                 sum.clone()
             }
             Expr::Element { array, index, .. } => {
-                let at = self.index(index)?;
-                self.memory.arrays[*array][at].clone()
+                self.memory[self.arrays[*array] + self.index(index)?].0.clone()
             }
             Expr::Data { index, .. } => {
                 let at = self.index(index)?;
@@ -346,11 +341,7 @@ impl Walk {
         let one = Sum::number(1.0, 0);
         Ok(match cond {
             Cond::Constant(value) => Sum::number(f64::from(u8::from(*value)), 0),
-            Cond::Flag(Place::Slot(slot)) => self.memory.slots[*slot].0.clone(),
-            Cond::Flag(Place::Element(array, index)) => {
-                let at = self.index(index)?;
-                self.memory.arrays[*array][at].clone()
-            }
+            Cond::Flag(place) => self.memory[self.place(place)?].0.clone(),
             Cond::Less(a, b) => {
                 let (a, b) = (self.value(a)?, self.value(b)?);
                 self.above(b.plus(&a, -1.0))?

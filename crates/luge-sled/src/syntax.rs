@@ -82,6 +82,18 @@ impl Expr {
             ExprKind::Cast { value, to, .. } => [vec![&**value], to.sizes()].concat(),
         }
     }
+
+    /// Whether it is of some kind, or a part of it is.
+    pub(crate) fn any(&self, wanted: &dyn Fn(&ExprKind) -> bool) -> bool {
+        wanted(&self.kind) || self.parts().into_iter().any(|part| part.any(wanted))
+    }
+}
+
+impl ExprKind {
+    /// Whether it is a variable or a tape of this name.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        matches!(self, Self::Name(text) | Self::Read(Name { text, .. }) if text == name)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -159,6 +171,12 @@ impl Binary {
 
     /// The level of sums: a size ends before `>`, a bound before `..`.
     pub(crate) const SUMS: usize = 7;
+
+    /// Whether it takes numbers, or bits, and gives one: these can stand in front of `=`.
+    pub(crate) fn is_arithmetic(self) -> bool {
+        use Binary::{And, Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual, Or};
+        !matches!(self, And | Or | Less | LessEqual | Greater | GreaterEqual | Equal | NotEqual)
+    }
 
     pub(crate) fn text(self) -> &'static str {
         let mut all = Self::LEVELS.into_iter().flatten();
@@ -252,6 +270,14 @@ impl Stmt {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// The first statement of some kind, those in blocks included.
+    pub(crate) fn first<'s>(body: &'s [Self], wanted: &dyn Fn(&Self) -> bool) -> Option<&'s Self> {
+        body.iter().find_map(|stmt| {
+            let inside = || stmt.blocks().into_iter().find_map(|body| Self::first(body, wanted));
+            if wanted(stmt) { Some(stmt) } else { inside() }
+        })
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Binding, Breakable, Checker, DEEPEST_CALL, Shape, Source, Value, View};
+use super::{Binding, Checker, Context, DEEPEST_CALL, Made, Shape, Source, Value, View};
 use crate::{
-    core::{Cond, Expr, Index, Place, StmtKind},
+    core::{Expr, Index},
     lex::Span,
     syntax::{self, Function, Name, Type},
 };
@@ -17,61 +17,49 @@ impl<'p> Checker<'p> {
             self.function(function);
         }
         self.sketched = None;
-        self.widths.clear();
-        self.arrays.clear();
-        self.free.clear();
-        self.free_arrays.clear();
-        self.variables.clear();
-        (self.n_numbers, self.random) = (0, None);
-        (self.n_statements, self.n_expressions, self.too_large) = (0, 0, false);
+        self.made = Made::default();
         self.find_takers();
         self.recursion();
     }
 
     fn function(&mut self, function: &'p Function) {
         let outside = self.enter();
-        self.out.push(Vec::new());
-        self.held.push(Vec::new());
-        self.call_depth += 1;
-        let result = self.shape(&function.result);
+        self.made.held.push(Vec::new());
+        let result = self.result(function);
         for (name, ty) in &function.parameters {
-            let binding = self.any_argument(ty);
-            self.bind(name, binding);
+            let shape = match self.shape(ty) {
+                Some(Shape::Tape) => {
+                    self.fail(&ty.span, "a tape as a parameter", "functions take numbers, bits and arrays")
+                }
+                shape => shape,
+            };
+            let value = shape.and_then(|shape| self.any_value(&shape));
+            self.bind(name, Binding::Value(value));
         }
-        self.function_body(function, &result);
-        self.call_depth -= 1;
+        self.apart(|checker| checker.function_body(function, result.as_ref()));
         self.release();
-        self.out.pop();
-        self.scopes = outside;
+        self.here = outside;
     }
 
-    /// What a parameter stands for as long as there is no call.
-    fn any_argument(&mut self, ty: &Type) -> Binding {
-        match self.shape(ty) {
-            Shape::Tape => self.argument(Value::Poison, Shape::Tape, ty, &ty.span),
-            shape => match self.any_value(&shape) {
-                Value::Number(value) => Binding::Fixed(value),
-                Value::Condition(cond) => Binding::FixedFlag(cond),
-                Value::Array(view) => Binding::FixedArray(view),
-                _ => Binding::Poison,
-            },
+    fn result(&mut self, function: &Function) -> Option<Shape> {
+        match self.shape(&function.result) {
+            Some(Shape::Tape) => {
+                let label = "functions return numbers, bits and arrays";
+                self.fail(&function.result.span, "a function that returns a tape", label)
+            }
+            shape => shape,
         }
     }
 
     /// Something of this shape, in place of what a call would give.
-    fn any_value(&mut self, shape: &Shape) -> Value {
+    fn any_value(&mut self, shape: &Shape) -> Option<Value> {
         match shape {
-            Shape::Number(ty) => {
-                let slot = self.take_slot(ty.width());
-                Value::Number(Expr::Variable { slot, ty: *ty })
-            }
-            Shape::Bit => Value::Condition(Cond::Flag(Place::Slot(self.take_slot(1)))),
             Shape::Array(..) => {
                 // No element of it is ever looked at.
                 let source = Source::Array(usize::MAX);
-                Value::Array(View { source, first: Index::default(), shape: shape.clone() })
+                Some(Value::Array(View { source, first: Index::default(), shape: shape.clone() }))
             }
-            _ => Value::Poison,
+            shape => self.take(shape, &(0..0))?.value(),
         }
     }
 
@@ -116,146 +104,93 @@ impl<'p> Checker<'p> {
     }
 
     /// A function's body comes before the statement it is called in, with variables of its own.
-    pub(super) fn call_function(&mut self, name: &Name, arguments: &'p [syntax::Expr], span: &Span) -> Value {
+    pub(super) fn call_function(
+        &mut self,
+        name: &Name,
+        arguments: &'p [syntax::Expr],
+        span: &Span,
+    ) -> Option<Value> {
         let program = self.program;
         let Some(called) = program.functions.iter().position(|f| f.name.text == name.text) else {
+            let message = format!("there is no function `{}`", name.text);
             let help = "the language's own are relu, abs, sign, min, max and random";
-            self.error(&name.span, format!("there is no function `{}`", name.text), "unknown function")
-                .remedy(help);
-            return Value::Poison;
+            return self.refuse(&name.span, message, "unknown function", help);
         };
         let function = &program.functions[called];
         if let Some(caller) = self.sketched {
             self.calls.entry((caller, called)).or_insert_with(|| name.span.clone());
         }
-        if self.call_depth >= DEEPEST_CALL {
-            self.error(span, format!("calls nest more than {DEEPEST_CALL} deep"), "too deep here")
-                .remedy("write some of the functions out where they are called");
-            return Value::Poison;
+        if self.here.call_depth >= DEEPEST_CALL {
+            let message = format!("calls nest more than {DEEPEST_CALL} deep");
+            let help = "write some of the functions out where they are called";
+            return self.refuse(span, message, "too deep here", help);
         }
         if arguments.len() != function.parameters.len() {
             let expected = function.parameters.len();
             let message = format!("`{}` takes {expected} arguments, {} given", name.text, arguments.len());
-            self.error(span, message, format!("expected {expected}"));
-            return Value::Poison;
+            return self.fail(span, message, format!("expected {expected}"));
         }
         let mut bound = Vec::new();
-        for ((parameter, ty), argument) in function.parameters.iter().zip(arguments) {
-            let shape = self.shape(ty);
-            let value = self.expr_for(argument, Some(&shape));
-            let binding = self.argument(value, shape, ty, &argument.span);
-            bound.push((parameter, binding));
+        for ((_, ty), argument) in function.parameters.iter().zip(arguments) {
+            bound.push(self.argument(ty, argument));
         }
-        let result = self.shape(&function.result);
+        let result = self.result(function);
         if self.sketched.is_some() || self.recursive.contains(&called) {
-            return self.any_value(&result);
+            return self.any_value(&result?);
         }
         let outside = self.enter();
-        let in_data = std::mem::replace(&mut self.in_data, false);
-        let breakable = std::mem::replace(&mut self.breakable, Breakable::Nothing);
-        let copies_samples = std::mem::replace(&mut self.copies_samples, false);
-        self.call_depth += 1;
-        for (parameter, binding) in bound {
-            self.bind(parameter, binding);
+        for ((parameter, _), value) in function.parameters.iter().zip(bound) {
+            self.bind(parameter, Binding::Value(value));
         }
-        self.held.push(Vec::new());
-        let returning = self.returning.take();
-        let value = self.function_body(function, &result);
-        self.returning = returning;
-        let locals = self.held.pop().unwrap_or_default();
-        if let Some(held) = self.held.last_mut() {
-            held.extend(locals);
-        }
-        self.call_depth -= 1;
-        self.in_data = in_data;
-        self.breakable = breakable;
-        self.copies_samples = copies_samples;
-        self.scopes = outside;
+        self.made.held.push(Vec::new());
+        let value = self.function_body(function, result.as_ref());
+        let locals = self.made.held.pop().unwrap_or_default();
+        locals.into_iter().for_each(|local| self.hold(local));
+        self.here = outside;
         value
     }
 
-    /// From here on names are those a function sees: constants and types. Returns those of the caller.
-    pub(super) fn enter(&mut self) -> Vec<BTreeMap<String, Binding>> {
-        let globals = self.scopes.first().cloned().unwrap_or_default();
-        let keep =
-            |binding: &Binding| matches!(binding, Binding::Constant(_) | Binding::Alias(_) | Binding::Poison);
-        let globals = globals.into_iter().filter(|(_, binding)| keep(binding)).collect();
-        std::mem::replace(&mut self.scopes, vec![globals, BTreeMap::new()])
+    /// From here on names are those a function sees: constants and types. Returns what is around the call.
+    pub(super) fn enter(&mut self) -> Context {
+        let mut globals = self.here.scopes.first().cloned().unwrap_or_default();
+        globals.retain(|_, binding| {
+            matches!(binding, Binding::Value(None | Some(Value::Constant(_))) | Binding::Alias(_))
+        });
+        let scopes = vec![globals, BTreeMap::new()];
+        let (call_depth, level) = (self.here.call_depth + 1, self.here.level);
+        std::mem::replace(&mut self.here, Context { scopes, call_depth, level, ..Context::default() })
     }
 
-    fn argument(&mut self, value: Value, shape: Shape, ty: &Type, span: &Span) -> Binding {
-        match (shape, value) {
-            (Shape::Number(ty), value) => match self.coerce(value, ty, span) {
-                Some(value @ (Expr::Constant { .. } | Expr::Variable { .. })) => Binding::Fixed(value),
-                // An index that is computed is checked at the call.
-                Some(Expr::Data { index, ty }) if index.computed.is_empty() => {
-                    Binding::Fixed(Expr::Data { index, ty })
-                }
-                Some(value) => {
-                    let slot = self.take_slot(ty.width());
-                    self.emit(span, StmtKind::Assign(Place::Slot(slot), value));
-                    Binding::Fixed(Expr::Variable { slot, ty })
-                }
-                None => Binding::Poison,
-            },
-            (Shape::Bit, value) => {
-                let cond = self.as_condition(value, span, "bit");
-                let slot = self.take_slot(1);
-                self.emit(span, StmtKind::SetFlag(Place::Slot(slot), cond));
-                Binding::FixedFlag(Cond::Flag(Place::Slot(slot)))
+    /// An argument as the function sees it. Arrays are not copied: a function cannot change what it is given, and sees nothing
+    /// else of its caller's.
+    fn argument(&mut self, ty: &Type, argument: &'p syntax::Expr) -> Option<Value> {
+        let shape = self.shape(ty);
+        let value = self.expr_for(argument, shape.as_ref());
+        let (shape, span) = (shape.filter(|shape| *shape != Shape::Tape)?, &argument.span);
+        match self.fitting(value?, &shape, span)? {
+            value @ Value::Number(Expr::Constant { .. } | Expr::Variable { .. }) => Some(value),
+            // An index that is computed is checked at the call.
+            Value::Number(Expr::Data { index, ty }) if index.computed.is_empty() => {
+                Some(Value::Number(Expr::Data { index, ty }))
             }
-            (shape @ Shape::Array(..), value) => self.array_argument(&shape, value, span),
-            (Shape::Tape, _) => {
-                self.error(&ty.span, "a tape as a parameter", "functions take numbers, bits and arrays");
-                Binding::Poison
-            }
-            (Shape::Poison, _) => Binding::Poison,
+            Value::Array(view) => Some(Value::Array(self.frozen(view, span))),
+            value => self.kept(value, &shape, span),
         }
     }
 
-    /// Arrays are not copied: a function cannot change what it is given, and sees nothing else of its caller's.
-    fn array_argument(&mut self, shape: &Shape, value: Value, span: &Span) -> Binding {
-        match self.fitting(value, shape, span) {
-            Some(Value::Array(view)) => Binding::FixedArray(self.frozen(view, span)),
-            Some(value) => {
-                let Some(view) = self.take_array(shape, span) else { return Binding::Poison };
-                self.fill(&view, value, span);
-                Binding::FixedArray(view)
-            }
-            None => Binding::Poison,
-        }
-    }
-
-    pub(super) fn returned(&mut self, value: Value, result: &Shape, pure: bool, span: &Span) -> Value {
-        match result {
-            Shape::Number(ty) => match self.coerce(value, *ty, span) {
-                Some(value) if pure => Value::Number(value),
-                Some(value) => {
-                    let slot = self.take_slot(ty.width());
-                    self.emit(span, StmtKind::Assign(Place::Slot(slot), value));
-                    Value::Number(Expr::Variable { slot, ty: *ty })
-                }
-                None => Value::Poison,
-            },
-            Shape::Bit => Value::Condition(self.as_condition(value, span, "bit")),
-            Shape::Poison => Value::Poison,
-            Shape::Array(..) => match self.fitting(value, result, span) {
-                Some(Value::Array(view)) => Value::Array(self.frozen(view, span)),
-                Some(value) => {
-                    let Some(view) = self.take_array(result, span) else { return Value::Poison };
-                    self.fill(&view, value, span);
-                    Value::Array(view)
-                }
-                None => Value::Poison,
-            },
-            Shape::Tape => {
-                self.error(
-                    span,
-                    "a function that returns a tape",
-                    "functions return numbers, bits and arrays",
-                );
-                Value::Poison
-            }
+    /// What a function returns, whatever its variables are later; one without statements cannot change anything.
+    pub(super) fn returned(
+        &mut self,
+        value: Value,
+        result: &Shape,
+        pure: bool,
+        span: &Span,
+    ) -> Option<Value> {
+        match self.fitting(value, result, span)? {
+            Value::Array(view) => Some(Value::Array(self.frozen(view, span))),
+            value @ Value::Number(_) if pure => Some(value),
+            value @ Value::Condition(_) => Some(value),
+            value => self.kept(value, result, span),
         }
     }
 }

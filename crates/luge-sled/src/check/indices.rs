@@ -1,8 +1,8 @@
 //! Indices: what is known about them before the program runs, and the elements they refer to.
 
-use super::{Binding, Checker, Shape, Source, Value, View};
+use super::{Binding, Checker, Shape, Value, Variable, View};
 use crate::{
-    core::{Affine, Computed, Cond, Expr, Index, Op, Place, StmtKind, Ty},
+    core::{Affine, Computed, Expr, Index, Op, Ty},
     lex::Span,
     syntax::{self, Binary, ExprKind},
 };
@@ -10,13 +10,7 @@ use crate::{
 impl<'p> Checker<'p> {
     /// The smallest and the largest value of an integer made of variables of loops.
     pub(super) fn interval(&self, affine: &Affine) -> (i64, i64) {
-        let mut interval = (affine.constant, affine.constant);
-        for &(var, factor) in &affine.terms {
-            let ends = [self.variables[var].lowest * factor, self.variables[var].highest * factor];
-            interval.0 += ends[0].min(ends[1]);
-            interval.1 += ends[0].max(ends[1]);
-        }
-        interval
+        affine.range(|var| (self.made.variables[var].lowest, self.made.variables[var].highest))
     }
 
     /// A type that holds every integer of an interval.
@@ -33,8 +27,7 @@ impl<'p> Checker<'p> {
                 Value::Index(affine) => self.interval(affine),
                 Value::Constant(value) => {
                     let Some(value) = value.to_integer().and_then(|value| i64::try_from(value).ok()) else {
-                        self.only_when_run(span);
-                        return None;
+                        return self.only_when_run(span);
                     };
                     (value, value)
                 }
@@ -45,12 +38,11 @@ impl<'p> Checker<'p> {
         Some(Self::integer_type(interval))
     }
 
-    pub(super) fn only_when_run(&mut self, span: &Span) -> Value {
-        self.error(span, "the variable of a loop is known only when the program runs", "not a constant")
-            .remedy(
-                "write `unroll for` to have the loop written out, or convert the variable: `i as fix<I,F>`",
-            );
-        Value::Poison
+    pub(super) fn only_when_run<T>(&mut self, span: &Span) -> Option<T> {
+        let message = "the variable of a loop is known only when the program runs";
+        let help =
+            "write `unroll for` to have the loop written out, or convert the variable: `i as fix<I,F>`";
+        self.refuse(span, message, "not a constant", help)
     }
 
     /// Sums and multiples of variables of loops are exact; `None` for everything else.
@@ -60,40 +52,30 @@ impl<'p> Checker<'p> {
         a: &Value,
         b: &Value,
         span: &Span,
-    ) -> Option<Value> {
-        let integer = |value: &Value| match value {
-            Value::Index(affine) => Some(affine.clone()),
-            Value::Constant(value) => {
-                let value = value.to_integer().and_then(|value| i64::try_from(value).ok());
-                value.filter(|value| value.abs() < 1 << 31).map(Affine::constant)
-            }
-            _ => None,
-        };
+    ) -> Option<Option<Affine>> {
         if matches!(op, Binary::Rem | Binary::BitAnd | Binary::BitOr | Binary::Xor) {
             // Computed when the program runs, as integers that hold both.
             return None;
         }
-        if !matches!(
-            (a, b),
-            (Value::Index(_), Value::Index(_) | Value::Constant(_)) | (Value::Constant(_), Value::Index(_))
-        ) {
-            return None;
-        }
-        let (Some(left), Some(right)) = (integer(a), integer(b)) else {
-            return Some(self.only_when_run(span));
+        let integer = |value: &Value| match value {
+            Value::Index(affine) => Some(Some(affine.clone())),
+            Value::Constant(value) => {
+                let value = value.to_integer().and_then(|value| i64::try_from(value).ok());
+                Some(value.filter(|value| value.abs() < 1 << 31).map(Affine::constant))
+            }
+            _ => None,
         };
-        let made = match op {
-            Binary::Add => left.plus(&right),
-            Binary::Sub => left.minus(&right),
-            Binary::Mul if right.is_constant() => left.times(right.constant),
-            Binary::Mul if left.is_constant() => right.times(left.constant),
-            _ => return Some(self.only_when_run(span)),
-        };
-        let (low, high) = self.interval(&made);
-        if low < -(1 << 40) || high > 1 << 40 {
-            return Some(self.only_when_run(span));
-        }
-        Some(Value::Index(made))
+        let (left, right) = (integer(a)?, integer(b)?);
+        let made = left.zip(right).and_then(|(left, right)| match op {
+            Binary::Add => Some(left.plus(&right)),
+            Binary::Sub => Some(left.minus(&right)),
+            Binary::Mul if right.is_constant() => Some(left.times(right.constant)),
+            Binary::Mul if left.is_constant() => Some(right.times(left.constant)),
+            _ => None,
+        });
+        let within = |(low, high): (i64, i64)| low >= -(1 << 40) && high <= 1 << 40;
+        let made = made.filter(|made| within(self.interval(made)));
+        Some(made.or_else(|| self.only_when_run(span)))
     }
 
     /// The value of an integer made of variables of loops, as a number.
@@ -103,71 +85,42 @@ impl<'p> Checker<'p> {
         if low < smallest || high > largest {
             let reaches = if high > largest { high } else { low };
             let message = format!("{reaches}, which this comes to, does not fit into {ty}");
-            let help = "choose a type with more bits before the point";
-            self.error(span, message, "too large").remedy(help);
-            return None;
+            return self.refuse(span, message, "too large", "choose a type with more bits before the point");
         }
         // Wide enough for every sum on the way.
         let mut reach = affine.constant.abs();
         for &(var, factor) in &affine.terms {
-            let of = self.variables[var].lowest.abs().max(self.variables[var].highest.abs() + 1);
-            reach += of.max(1) * factor.abs();
+            let Variable { lowest, highest, .. } = self.made.variables[var];
+            reach += lowest.abs().max(highest.abs() + 1) * factor.abs();
         }
         let wide = Self::integer_type((-reach, reach));
-        let mut sum: Option<Expr> = None;
+        let mut terms = Vec::new();
         for &(var, factor) in &affine.terms {
             let value = Expr::Cast(Box::new(self.variable_value(var)), wide);
-            let constant = |raw| Box::new(Expr::Constant { raw, ty: wide });
-            let term = match factor {
+            terms.push(match factor {
                 1 => value,
-                _ => Expr::Binary(Op::Mul, Box::new(value), constant(factor)),
-            };
-            sum = Some(match sum {
-                None => term,
-                Some(sum) => Expr::Binary(Op::Add, Box::new(sum), Box::new(term)),
+                _ => Expr::binary(Op::Mul, value, Expr::Constant { raw: factor, ty: wide }),
             });
         }
         let constant = Expr::Constant { raw: affine.constant, ty: wide };
-        let sum = match sum {
-            None => constant,
-            Some(sum) if affine.constant == 0 => sum,
-            Some(sum) => Expr::Binary(Op::Add, Box::new(sum), Box::new(constant)),
-        };
+        if affine.constant != 0 {
+            terms.push(constant.clone());
+        }
+        let sum = terms.into_iter().reduce(|a, b| Expr::binary(Op::Add, a, b)).unwrap_or(constant);
         Some(if wide == ty { sum } else { Expr::Cast(Box::new(sum), ty) })
     }
 
     /// The variable of a loop as a number, which the loop counts along from now on.
     fn variable_value(&mut self, var: usize) -> Expr {
         let ty = self.variable_type(var);
-        let slot = match self.variables[var].value {
-            Some(slot) => slot,
-            None => {
-                let slot = self.new_slot(ty.width());
-                self.variables[var].value = Some(slot);
-                slot
-            }
-        };
+        let slot = self.made.variables[var].value.unwrap_or_else(|| self.new_slot(ty.width()));
+        self.made.variables[var].value = Some(slot);
         Expr::Variable { slot, ty }
     }
 
     pub(super) fn variable_type(&self, var: usize) -> Ty {
-        let variable = &self.variables[var];
+        let variable = &self.made.variables[var];
         Self::integer_type((variable.lowest, variable.highest + 1))
-    }
-
-    /// What a view is as a value: an element, or an array.
-    pub(super) fn view_value(&mut self, view: View) -> Value {
-        match (&view.shape, view.source) {
-            (Shape::Number(ty), Source::Array(array)) => {
-                Value::Number(Expr::Element { array, index: view.first, ty: *ty })
-            }
-            (Shape::Number(ty), Source::Data) => Value::Number(Expr::Data { index: view.first, ty: *ty }),
-            (Shape::Bit, Source::Array(array)) => {
-                Value::Condition(Cond::Flag(Place::Element(array, view.first)))
-            }
-            (Shape::Array(..), _) => Value::Array(view),
-            _ => Value::Poison,
-        }
     }
 
     /// The array that an expression names, and whether its elements can be assigned to; `None` has been reported.
@@ -182,25 +135,19 @@ impl<'p> Checker<'p> {
                 Some((self.slice(view, [from, to], array)?, assignable))
             }
             ExprKind::Name(name) => match self.lookup(name, &expr.span) {
-                Binding::Array(view) => Some((view, true)),
-                Binding::FixedArray(view) => Some((view, false)),
+                Binding::Variable(view) if matches!(view.shape, Shape::Array(..)) => Some((view, true)),
+                Binding::Value(Some(Value::Array(view))) => Some((view, false)),
                 Binding::Data(view) if matches!(view.shape, Shape::Array(..)) => {
-                    let known = self.inside_data(&expr.span);
-                    known.then(|| (self.sample_view(view, &expr.span), false))
+                    Some((self.sample(view, &expr.span)?, false))
                 }
-                Binding::Poison => None,
-                _ => {
-                    self.error(&expr.span, format!("`{name}` is no array"), "cannot be indexed");
-                    None
-                }
+                Binding::Value(None) => None,
+                _ => self.fail(&expr.span, format!("`{name}` is no array"), "cannot be indexed"),
             },
-            _ => match self.expr(expr) {
+            _ => match self.expr(expr)? {
                 Value::Array(view) => Some((view, false)),
-                Value::Poison => None,
                 value => {
                     let found = super::describe(&value);
-                    self.error(&expr.span, format!("expected an array, found {found}"), "cannot be indexed");
-                    None
+                    self.fail(&expr.span, format!("expected an array, found {found}"), "cannot be indexed")
                 }
             },
         }
@@ -209,54 +156,41 @@ impl<'p> Checker<'p> {
     /// One element of an array, or one array of an array of arrays.
     fn element(&mut self, view: View, index: &'p syntax::Expr, array: &syntax::Expr) -> Option<View> {
         let Shape::Array(element, length) = view.shape else {
-            self.error(&array.span, format!("this is {}, not an array", view.shape), "cannot be indexed");
             self.expr(index);
-            return None;
+            let message = format!("this is {}, not an array", view.shape);
+            return self.fail(&array.span, message, "cannot be indexed");
         };
         let stride = element.n_elements();
         let mut first = view.first;
-        match self.expr(index) {
+        let known = match self.expr(index)? {
             Value::Constant(value) => {
                 let value = self.as_integer(value, &index.span)?;
-                let value = i64::try_from(value).unwrap_or(i64::MAX);
-                self.inside(&Affine::constant(value), length, index, array)?;
-                first.known = first.known.offset(value * i64::try_from(stride).unwrap_or(1));
+                Affine::constant(i64::try_from(value).unwrap_or(i64::MAX))
             }
-            Value::Index(affine) => {
-                self.inside(&affine, length, index, array)?;
-                first.known = first.known.plus(&affine.times(i64::try_from(stride).unwrap_or(1)));
-            }
-            Value::Number(value) if value.ty().fraction == 0 => {
-                first.computed.push(Computed { value, bound: length, stride });
-            }
-            Value::Number(value) => {
-                let message = format!("an index is an integer, this is {}", value.ty());
-                let help = format!("convert it: `as int<{}>`", value.ty().integer.max(2));
-                self.error(&index.span, message, "not an integer").remedy(help);
-                return None;
-            }
-            Value::Poison => return None,
+            Value::Index(affine) => affine,
             value => {
-                self.not_a_number(&value, &index.span);
-                return None;
+                let value = self.an_integer(value, "an index is an integer", &index.span)?;
+                first.computed.push(Computed { value, bound: length, stride });
+                Affine::default()
             }
-        }
+        };
+        self.inside(&known, length, index, array)?;
+        first.known = first.known.plus(&known.times(i64::try_from(stride).unwrap_or(1)));
         Some(View { source: view.source, first, shape: *element })
     }
 
     /// Some elements of an array, as many whatever the variables of loops are.
     fn slice(&mut self, view: View, ends: [&'p syntax::Expr; 2], array: &syntax::Expr) -> Option<View> {
         let Shape::Array(element, length) = view.shape else {
-            self.error(&array.span, format!("this is {}, not an array", view.shape), "cannot be sliced");
-            return None;
+            let message = format!("this is {}, not an array", view.shape);
+            return self.fail(&array.span, message, "cannot be sliced");
         };
         let (from, to) = (self.slice_end(ends[0])?, self.slice_end(ends[1])?);
         let taken = to.minus(&from);
         let n_taken = usize::try_from(taken.constant).ok().filter(|&n| n > 0 && taken.is_constant());
         let Some(n_taken) = n_taken else {
             let message = "a slice has one length, and at least one element";
-            self.error(&ends[1].span, message, "not behind the start, or not always as far");
-            return None;
+            return self.fail(&ends[1].span, message, "not behind the start, or not always as far");
         };
         self.inside(&from, length, ends[0], array)?;
         self.inside(&to.offset(-1), length, ends[1], array)?;
@@ -266,20 +200,16 @@ impl<'p> Checker<'p> {
     }
 
     fn slice_end(&mut self, end: &'p syntax::Expr) -> Option<Affine> {
-        match self.expr(end) {
+        match self.expr(end)? {
             Value::Index(affine) => Some(affine),
             Value::Constant(value) => {
-                let value = self.as_integer(value, &end.span)?;
-                Some(Affine::constant(
-                    i64::try_from(value).ok().filter(|n| n.abs() < 1 << 40).unwrap_or(1 << 40),
-                ))
+                let value = i64::try_from(self.as_integer(value, &end.span)?).ok();
+                Some(Affine::constant(value.filter(|n| n.abs() < 1 << 40).unwrap_or(1 << 40)))
             }
-            Value::Poison => None,
             _ => {
                 let message = "the ends of a slice are constants, or made of variables of loops";
-                self.error(&end.span, message, "known only when the program runs")
-                    .remedy("copy the elements in a loop");
-                None
+                let label = "known only when the program runs";
+                self.refuse(&end.span, message, label, "copy the elements in a loop")
             }
         }
     }
@@ -305,28 +235,37 @@ impl<'p> Checker<'p> {
         let message = format!("{name} has {length} elements, but element {outside} is asked for");
         let label = format!("expected 0 to {last}");
         if affine.is_constant() {
-            self.error(&index.span, message, label);
-        } else {
-            let help = "let the loop end earlier; if the index never comes there, copy it to an `int` first, which is checked when the program runs";
-            self.error(&index.span, message, label).remedy(help);
+            return self.fail(&index.span, message, label);
         }
-        None
+        let help = "let the loop end earlier; if the index never comes there, copy it to an `int` first, which is checked when the program runs";
+        self.refuse(&index.span, message, &label, help)
     }
 
     /// The view with its computed parts worked out once and for all.
     pub(super) fn frozen(&mut self, mut view: View, span: &Span) -> View {
         for part in &mut view.first.computed {
-            let ty = part.value.ty();
-            let slot = self.take_slot(ty.width());
-            let value = std::mem::replace(&mut part.value, Expr::Variable { slot, ty });
-            self.emit(span, StmtKind::Assign(Place::Slot(slot), value));
+            part.value = self.kept_number(part.value.clone(), span);
         }
         view
     }
+}
 
-    /// The element of a flat view that a fresh variable counts through.
-    pub(super) fn counted(view: &View, var: usize) -> Index {
-        let known = view.first.known.plus(&Affine::variable(var));
-        Index { known, computed: view.first.computed.clone() }
+impl View {
+    /// One element of an array.
+    pub(super) fn part(&self, at: i64) -> Self {
+        let shape = match &self.shape {
+            Shape::Array(element, _) => (**element).clone(),
+            shape => shape.clone(),
+        };
+        let mut first = self.first.clone();
+        first.known = first.known.offset(at * i64::try_from(shape.n_elements()).unwrap_or(1));
+        Self { source: self.source, first, shape }
+    }
+
+    /// The number or bit that a fresh variable counts through.
+    pub(super) fn counted(&self, var: usize) -> Self {
+        let known = self.first.known.plus(&Affine::variable(var));
+        let first = Index { known, computed: self.first.computed.clone() };
+        Self { source: self.source, first, shape: self.shape.innermost() }
     }
 }

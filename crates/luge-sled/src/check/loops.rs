@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Binding, Breakable, Checker, Held, MAX_STATEMENTS, Value, Variable};
+use super::{Binding, Breakable, Checker, MAX_STATEMENTS, Source, Value, Variable};
 use crate::{
     core::{Affine, Cond, Expr, For, LoopVar, Op, Place, Stmt, StmtKind, Ty},
     lex::Span,
@@ -26,11 +26,12 @@ impl<'p> Checker<'p> {
         span: &Span,
     ) {
         let values = bounds.map(|bound| self.expr(bound));
-        if values.iter().any(|value| matches!(value, Value::Number(_))) && !unroll {
+        if values.iter().any(|value| matches!(value, Some(Value::Number(_)))) && !unroll {
             return self.counting(name, values, bounds.map(|bound| &bound.span), body, span);
         }
-        let [first, last] = values;
-        let (from, to) = (self.bound(first, &bounds[0].span), self.bound(last, &bounds[1].span));
+        let [from, to] = values;
+        let from = from.and_then(|from| self.bound(from, &bounds[0].span));
+        let to = to.and_then(|to| self.bound(to, &bounds[1].span));
         let (Some(from), Some(to)) = (from, to) else { return };
         if unroll {
             return self.unroll(name, [&from, &to], body, span);
@@ -38,13 +39,9 @@ impl<'p> Checker<'p> {
         let (least, most) = self.interval(&to.minus(&from));
         let constant = from.is_constant() && to.is_constant();
         if least < 0 && !constant {
-            return self
-                .error(
-                    span,
-                    format!("the loop could end {} before it begins", -least),
-                    "not always from below to above",
-                )
-                .remedy("let it begin at or below its end for every value of the outer loops");
+            let message = format!("the loop could end {} before it begins", -least);
+            let help = "let it begin at or below its end for every value of the outer loops";
+            return self.error(span, message, "not always from below to above").remedy(help);
         }
         let most = most.max(0);
         if most == 0 {
@@ -58,44 +55,56 @@ impl<'p> Checker<'p> {
             let help = "count with a variable of your own in a `while`";
             return self.error(span, format!("{most} rounds are too many"), "at most 65536").remedy(help);
         }
-        let var = self.variables.len();
-        let (lowest, highest) =
-            (self.interval(&from).0, (self.interval(&to).1 - 1).max(self.interval(&from).0));
-        self.variables.push(Variable { lowest, highest, value: None });
-        self.scopes.push(BTreeMap::from([(name.text.clone(), Binding::Loop(var))]));
-        let body = self.round(body);
-        self.scopes.pop();
+        let lowest = self.interval(&from).0;
+        let var = self.new_variable(lowest, (self.interval(&to).1 - 1).max(lowest));
+        let body = self.with_name(name, Value::Index(Affine::variable(var)), |checker| checker.round(body));
         self.emit_for(var, [from, to], body, span);
+    }
+
+    fn new_variable(&mut self, lowest: i64, highest: i64) -> LoopVar {
+        self.made.variables.push(Variable { lowest, highest, value: None });
+        self.made.variables.len() - 1
+    }
+
+    /// Checks a body in which the loop's variable is this.
+    fn with_name(
+        &mut self,
+        name: &Name,
+        value: Value,
+        body: impl FnOnce(&mut Self) -> Vec<Stmt>,
+    ) -> Vec<Stmt> {
+        self.here.scopes.push(BTreeMap::from([(name.text.clone(), Binding::Value(Some(value)))]));
+        let body = body(self);
+        self.here.scopes.pop();
+        body
     }
 
     /// A loop with a bound that is known only when the program runs: its variable is an integer of the bounds' type.
     fn counting(
         &mut self,
         name: &'p Name,
-        [from, to]: [Value; 2],
+        [from, to]: [Option<Value>; 2],
         spans: [&Span; 2],
         body: &'p [syntax::Stmt],
         span: &Span,
     ) {
-        let Some((from, to)) = self.pair(from, to, spans) else { return };
+        let pair = from.zip(to).and_then(|(from, to)| self.pair(from, to, spans));
+        let Some((from, to)) = pair else { return };
         let ty = from.ty();
         if ty.fraction > 0 {
             let help = format!("convert it: `as int<{}>`", ty.integer.max(2));
             let message = format!("a bound of a loop is an integer, this is {ty}");
             return self.error(spans[1], message, "not an integer").remedy(help);
         }
-        self.held.push(Vec::new());
+        self.made.held.push(Vec::new());
         let [next, end, current] = [(); 3].map(|()| self.take_slot(ty.width()));
         let number = |slot| Expr::Variable { slot, ty };
         self.emit(span, StmtKind::Assign(Place::Slot(next), from));
         self.emit(span, StmtKind::Assign(Place::Slot(end), to));
-        self.scopes.push(BTreeMap::from([(name.text.clone(), Binding::Fixed(number(current)))]));
-        let body = self.round(body);
-        self.scopes.pop();
+        let body = self.with_name(name, Value::Number(number(current)), |checker| checker.round(body));
         self.release();
         let line = self.line(span);
-        let one = Box::new(Expr::Constant { raw: 1, ty });
-        let more = Expr::Binary(Op::Add, Box::new(number(next)), one);
+        let more = Expr::binary(Op::Add, number(next), Expr::Constant { raw: 1, ty });
         let count = [(current, number(next)), (next, more)];
         // Counted first, so that `continue` is no way around it; below the end there is always a next number.
         let count =
@@ -107,23 +116,23 @@ impl<'p> Checker<'p> {
 
     /// The body of a loop that `break` and `continue` inside are about.
     pub(super) fn round(&mut self, body: &'p [syntax::Stmt]) -> Vec<Stmt> {
-        let outside = std::mem::replace(&mut self.breakable, Breakable::Loop);
+        let outside = std::mem::replace(&mut self.here.breakable, Breakable::Loop);
         self.count_loop(true);
         let body = self.inner(body);
         self.count_loop(false);
-        self.breakable = outside;
+        self.here.breakable = outside;
         body
     }
 
     fn emit_for(&mut self, var: LoopVar, [from, to]: [Affine; 2], body: Vec<Stmt>, span: &Span) {
         let most = self.interval(&to.minus(&from)).1.max(0);
-        let value = self.variables[var].value.map(|slot| {
+        let value = self.made.variables[var].value.map(|slot| {
             let ty = self.variable_type(var);
             let first = self.number_of_index(&from, ty, span);
             (slot, first.unwrap_or(Expr::Constant { raw: 0, ty }))
         });
-        if let (Some((slot, _)), Some(held)) = (&value, self.held.last_mut()) {
-            held.push(Held::Slot(*slot));
+        if let Some((slot, _)) = value {
+            self.hold(Source::Slot(slot));
         }
         if most > 0 {
             let most = u64::try_from(most).unwrap_or(0);
@@ -132,12 +141,17 @@ impl<'p> Checker<'p> {
     }
 
     /// A loop over all elements of something flat, which the compiler itself needs.
-    pub(super) fn each(&mut self, length: usize, span: &Span, body: impl FnOnce(LoopVar) -> StmtKind) {
-        let var = self.variables.len();
+    pub(super) fn each(
+        &mut self,
+        length: usize,
+        span: &Span,
+        body: impl FnOnce(LoopVar) -> Option<StmtKind>,
+    ) {
         let length = i64::try_from(length).unwrap_or(i64::MAX);
-        self.variables.push(Variable { lowest: 0, highest: length - 1, value: None });
-        let stmt = Stmt { line: self.line(span), kind: body(var) };
-        self.emit_for(var, [Affine::default(), Affine::constant(length)], vec![stmt], span);
+        let var = self.new_variable(0, length - 1);
+        let line = self.line(span);
+        let body = body(var).into_iter().map(|kind| Stmt { line, kind }).collect();
+        self.emit_for(var, [Affine::default(), Affine::constant(length)], body, span);
     }
 
     /// A bound of a loop: a constant, or made of variables of outer loops.
@@ -147,21 +161,15 @@ impl<'p> Checker<'p> {
             Value::Constant(value) => {
                 let integer = self.as_integer(value, span)?;
                 if integer.unsigned_abs() > 1 << 40 {
+                    let message = format!("a loop with the bound {integer} has too many rounds");
                     let help = "count with a variable of your own in a `while`";
-                    self.error(
-                        span,
-                        format!("a loop with the bound {integer} has too many rounds"),
-                        "at most 2^31",
-                    )
-                    .remedy(help);
-                    return None;
+                    return self.refuse(span, message, "at most 2^31", help);
                 }
                 i64::try_from(integer).ok().map(Affine::constant)
             }
-            Value::Poison => None,
             _ => {
-                self.error(span, "not known before the program runs", "expected a constant").remedy("literals, constants, sizes and variables of `unroll for i in a..b` are known; else leave out `unroll`");
-                None
+                let help = "literals, constants, sizes and variables of `unroll for i in a..b` are known; else leave out `unroll`";
+                self.refuse(span, "not known before the program runs", "expected a constant", help)
             }
         }
     }
@@ -172,7 +180,7 @@ impl<'p> Checker<'p> {
             self.error(span, format!("{times} rounds are too many"), "at most 2^31");
             return;
         }
-        self.held.push(Vec::new());
+        self.made.held.push(Vec::new());
         let counter = self.take_slot(self.counter_width(times));
         let body = self.round(body);
         self.release();
@@ -183,26 +191,21 @@ impl<'p> Checker<'p> {
 
     fn unroll(&mut self, name: &Name, [from, to]: [&Affine; 2], body: &'p [syntax::Stmt], span: &Span) {
         if !from.is_constant() || !to.is_constant() {
-            self.only_when_run(span);
-            return;
+            return self.only_when_run(span).unwrap_or(());
         }
         for value in from.constant..to.constant {
-            if self.too_large {
+            if self.made.too_large {
                 return;
             }
             // Not a statement, but an empty round costs time too.
-            self.n_statements += 1;
+            self.made.n_statements += 1;
             let n_findings = self.findings.len();
-            let constant = Binding::Constant(Ratio::integer(i128::from(value)));
-            self.scopes.push(BTreeMap::from([(name.text.clone(), constant)]));
-            let outside = std::mem::replace(&mut self.breakable, Breakable::Unrolled);
-            let inner = self.inner(body);
-            self.breakable = outside;
-            self.scopes.pop();
-            if let Some(out) = self.out.last_mut() {
-                out.extend(inner);
-            }
-            if self.n_statements > MAX_STATEMENTS {
+            let constant = Value::Constant(Ratio::integer(i128::from(value)));
+            let outside = std::mem::replace(&mut self.here.breakable, Breakable::Unrolled);
+            let inner = self.with_name(name, constant, |checker| checker.inner(body));
+            self.here.breakable = outside;
+            self.emit_if(span, Cond::Constant(true), inner, Vec::new());
+            if self.made.n_statements > MAX_STATEMENTS {
                 return self.emit(span, StmtKind::Reject);
             }
             if self.findings.len() > n_findings {
@@ -214,7 +217,7 @@ impl<'p> Checker<'p> {
 
     /// `break` or `continue`.
     pub(super) fn leave(&mut self, word: &str, kind: StmtKind, span: &Span) {
-        match self.breakable {
+        match self.here.breakable {
             Breakable::Loop => self.emit(span, kind),
             Breakable::Nothing => {
                 let help = "put it into the loop, or end the whole run with `reject`";
@@ -235,29 +238,19 @@ impl<'p> Checker<'p> {
 
     /// The next number of the generator, as one from 0 to below 1.
     pub(super) fn random(&mut self, span: &Span) -> Value {
-        let state = match self.random {
-            Some(state) => state,
-            None => {
-                let state = self.new_slot(32);
-                self.random = Some(state);
-                state
-            }
-        };
+        let state = self.made.random.unwrap_or_else(|| self.new_slot(32));
+        self.made.random = Some(state);
         let ty = Ty { integer: 32, fraction: 0 };
-        let constant = |raw| Box::new(Expr::Constant { raw, ty });
-        let old = Box::new(Expr::Variable { slot: state, ty });
-        let product = Expr::Binary(Op::Mul, old, constant(1_664_525));
-        let next = Expr::Binary(Op::Add, Box::new(product), constant(1_013_904_223));
+        let constant = |raw| Expr::Constant { raw, ty };
+        let product = Expr::binary(Op::Mul, Expr::Variable { slot: state, ty }, constant(1_664_525));
+        let next = Expr::binary(Op::Add, product, constant(1_013_904_223));
         self.emit_unseen(span, StmtKind::Assign(Place::Slot(state), next));
         // The same bits as a fraction from -1 to below 1; half of it and a half.
         let fraction = Ty { integer: 1, fraction: 31 };
-        let whole = Box::new(Expr::Variable { slot: state, ty: fraction });
-        let half = Box::new(Expr::Constant { raw: 1 << 30, ty: fraction });
-        let shifted = Expr::Binary(Op::Add, Box::new(Expr::Shr(whole, 1)), half);
-        let short = Ty { integer: 1, fraction: 15 };
-        let slot = self.take_slot(short.width());
-        self.emit(span, StmtKind::Assign(Place::Slot(slot), Expr::Cast(Box::new(shifted), short)));
-        Value::Number(Expr::Variable { slot, ty: short })
+        let halved = Expr::Shr(Box::new(Expr::Variable { slot: state, ty: fraction }), 1);
+        let shifted = Expr::binary(Op::Add, halved, Expr::Constant { raw: 1 << 30, ty: fraction });
+        let short = Expr::Cast(Box::new(shifted), Ty { integer: 1, fraction: 15 });
+        Value::Number(self.kept_number(short, span))
     }
 
     /// A statement whose numbers are meant to wrap: it is on nobody's line.
@@ -270,10 +263,10 @@ impl<'p> Checker<'p> {
 
     /// Gives the generator its seed at the very start.
     pub(super) fn sow(&mut self, body: &mut Vec<Stmt>) {
-        let Some(slot) = self.random else { return };
+        let Some(slot) = self.made.random else { return };
         let ty = Ty { integer: 32, fraction: 0 };
         let seed = match self.find("SEED") {
-            Some(Binding::Constant(seed)) => seed.to_integer().unwrap_or(1),
+            Some(Binding::Value(Some(Value::Constant(seed)))) => seed.to_integer().unwrap_or(1),
             _ => 1,
         };
         let value = Expr::Constant { raw: ty.wrap(seed), ty };

@@ -2,61 +2,87 @@
 
 use std::collections::BTreeSet;
 
-use super::{Checker, Held, MAX_NUMBERS, Shape, Source, View};
+use super::{Checker, MAX_NUMBERS, Shape, Source, Value, View};
 use crate::{
-    core::{Array, Index, Slot},
+    core::{Array, Expr, Index, Place, Slot, StmtKind},
     lex::Span,
 };
 
 impl Checker<'_> {
     pub(super) fn new_slot(&mut self, width: u32) -> Slot {
-        self.n_numbers += 1;
-        self.widths.push(width);
-        self.widths.len() - 1
+        self.made.n_numbers += 1;
+        self.made.core.widths.push(width);
+        self.made.core.widths.len() - 1
+    }
+
+    /// A slot or an array that is free again.
+    fn again(&mut self, width: u32, length: usize) -> Option<usize> {
+        self.made.free.get_mut(&(width, length)).and_then(BTreeSet::pop_first)
+    }
+
+    /// Frees something when the innermost scope or statement ends.
+    pub(super) fn hold(&mut self, source: Source) {
+        self.made.held.last_mut().into_iter().for_each(|held| held.push(source));
     }
 
     /// A slot that is free until the innermost scope or statement ends.
     pub(super) fn take_slot(&mut self, width: u32) -> Slot {
-        let again = self.free.get_mut(&width).and_then(BTreeSet::pop_first);
-        let slot = again.unwrap_or_else(|| self.new_slot(width));
-        if let Some(held) = self.held.last_mut() {
-            held.push(Held::Slot(slot));
-        }
+        let slot = self.again(width, 0).unwrap_or_else(|| self.new_slot(width));
+        self.hold(Source::Slot(slot));
         slot
     }
 
-    /// An array that is free until the innermost scope or statement ends; `None` if memory is full.
-    pub(super) fn take_array(&mut self, shape: &Shape, span: &Span) -> Option<View> {
-        let (width, length) = (shape.innermost().width(), shape.n_elements());
-        let again = self.free_arrays.get_mut(&(width, length)).and_then(BTreeSet::pop_first);
-        let array = match again {
-            Some(array) => array,
-            None => {
-                self.n_numbers = self.n_numbers.saturating_add(length);
-                if self.n_numbers > MAX_NUMBERS {
-                    let message = format!("more than {MAX_NUMBERS} numbers in memory");
-                    self.error(span, message, "this array is too much");
-                    return None;
-                }
-                self.arrays.push(Array { width, length });
-                self.arrays.len() - 1
+    /// A place of this shape, until the innermost scope or statement ends; `None` if memory is full.
+    pub(super) fn take(&mut self, shape: &Shape, span: &Span) -> Option<View> {
+        let source = match shape {
+            Shape::Tape => return None,
+            Shape::Bit | Shape::Number(_) => Source::Slot(self.take_slot(shape.width())),
+            Shape::Array(..) => {
+                let (width, length) = (shape.innermost().width(), shape.n_elements());
+                let array = self.again(width, length).or_else(|| self.new_array(width, length, span))?;
+                self.hold(Source::Array(array));
+                Source::Array(array)
             }
         };
-        if let Some(held) = self.held.last_mut() {
-            held.push(Held::Array(array));
+        Some(View { source, first: Index::default(), shape: shape.clone() })
+    }
+
+    fn new_array(&mut self, width: u32, length: usize, span: &Span) -> Option<usize> {
+        self.made.n_numbers = self.made.n_numbers.saturating_add(length);
+        if self.made.n_numbers > MAX_NUMBERS {
+            let message = format!("more than {MAX_NUMBERS} numbers in memory");
+            return self.fail(span, message, "this array is too much");
         }
-        Some(View { source: Source::Array(array), first: Index::default(), shape: shape.clone() })
+        self.made.core.arrays.push(Array { width, length });
+        Some(self.made.core.arrays.len() - 1)
+    }
+
+    /// A value in a place of its own.
+    pub(super) fn kept(&mut self, value: Value, shape: &Shape, span: &Span) -> Option<Value> {
+        let view = self.take(shape, span)?;
+        self.fill(&view, value, span);
+        view.value()
+    }
+
+    /// A number in a slot of its own.
+    pub(super) fn kept_number(&mut self, value: Expr, span: &Span) -> Expr {
+        let ty = value.ty();
+        let slot = self.take_slot(ty.width());
+        self.emit(span, StmtKind::Assign(Place::Slot(slot), value));
+        Expr::Variable { slot, ty }
     }
 
     pub(super) fn release(&mut self) {
-        for held in self.held.pop().unwrap_or_default() {
-            match held {
-                Held::Slot(slot) => self.free.entry(self.widths[slot]).or_default().insert(slot),
-                Held::Array(array) => {
-                    let Array { width, length } = self.arrays[array];
-                    self.free_arrays.entry((width, length)).or_default().insert(array)
+        for held in self.made.held.pop().unwrap_or_default() {
+            let (size, id) = match held {
+                Source::Slot(slot) => ((self.made.core.widths[slot], 0), slot),
+                Source::Array(array) => {
+                    let Array { width, length } = self.made.core.arrays[array];
+                    ((width, length), array)
                 }
+                Source::Data => continue,
             };
+            self.made.free.entry(size).or_default().insert(id);
         }
     }
 }

@@ -9,22 +9,18 @@ use crate::{
 impl Checker<'_> {
     /// Notes where a variable of the learner's own text lies; those of inlined functions have many places.
     pub(super) fn remember(&mut self, name: &Name, binding: &Binding) {
-        let (home, shape, length) = match binding {
-            Binding::Scalar(slot, ty) => (Home::Slot(*slot), Shape::Number(*ty), 1),
-            Binding::Flag(slot) => (Home::Slot(*slot), Shape::Bit, 1),
-            Binding::Array(View { source: Source::Array(array), first, shape })
-                if *first == Index::default() =>
-            {
-                (Home::Array(*array), shape.innermost(), shape.n_elements())
-            }
-            _ => return,
-        };
-        if self.call_depth > 0 || self.sketched.is_some() {
+        let Binding::Variable(View { source, first, shape }) = binding else { return };
+        if *first != Index::default() || self.here.call_depth > 0 || self.sketched.is_some() {
             return;
         }
-        let ty = if let Shape::Number(ty) = shape { Some(ty) } else { None };
-        let lines = (self.line(&name.span), u32::MAX);
-        self.names.push(Named { name: name.text.clone(), home, ty, length, lines });
+        let home = match *source {
+            Source::Slot(slot) => Home::Slot(slot),
+            Source::Array(array) => Home::Array(array),
+            Source::Data => return,
+        };
+        let ty = if let Shape::Number(ty) = shape.innermost() { Some(ty) } else { None };
+        let (length, lines) = (shape.n_elements(), (self.line(&name.span), u32::MAX));
+        self.made.core.names.push(Named { name: name.text.clone(), home, ty, length, lines });
     }
 
     /// The line in which the last statement of a block ends, or the last one inside of it.

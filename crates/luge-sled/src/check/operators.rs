@@ -4,60 +4,53 @@ use std::cmp::Ordering;
 
 use super::{Checker, Shape, Value, results::shape_of};
 use crate::{
-    core::{Cond, Expr, Op, Place, StmtKind, Ty},
+    core::{Cond, Expr, Op, Place, Stmt, StmtKind, Ty},
     lex::Span,
     ratio::Ratio,
     syntax::{self, Binary, Type},
 };
 
 impl<'p> Checker<'p> {
-    pub(super) fn binary(
-        &mut self,
-        op: Binary,
-        a: &'p syntax::Expr,
-        b: &'p syntax::Expr,
-        span: &Span,
-    ) -> Value {
-        match op {
-            Binary::And | Binary::Or => self.stopping_early(op == Binary::And, [a, b], span),
-            Binary::Shl | Binary::Shr => {
-                let value = self.expr(a);
-                self.shifted(op, value, b, [span, &a.span])
-            }
-            _ if is_arithmetic(op) => {
-                let left = self.expr(a);
-                let right = self
-                    .expr_for(b, shape_of(&left).filter(|shape| matches!(shape, Shape::Number(_))).as_ref());
-                let bitwise = matches!(op, Binary::BitAnd | Binary::BitOr | Binary::Xor);
-                if bitwise && [&left, &right].iter().any(|side| matches!(side, Value::Condition(_))) {
-                    let left = self.as_condition(left, &a.span, "a condition");
-                    let right = self.as_condition(right, &b.span, "a condition");
-                    return Value::Condition(self.both_bits(op, left, right, span));
-                }
-                self.arithmetic(op, left, right, span, [&a.span, &b.span])
-            }
-            _ => self.comparison(op, a, b, span),
+    pub(super) fn binary(&mut self, op: Binary, [a, b]: [&'p syntax::Expr; 2], span: &Span) -> Option<Value> {
+        let sides = [&a.span, &b.span];
+        if matches!(op, Binary::And | Binary::Or) {
+            return Some(self.stopping_early(op == Binary::And, [a, b], span));
         }
+        let left = self.expr(a);
+        if matches!(op, Binary::Shl | Binary::Shr) {
+            if left.is_none() {
+                self.expr(b);
+            }
+            return self.shifted(op, left?, b, [span, &a.span]);
+        }
+        if !op.is_arithmetic() {
+            let right = self.expr(b);
+            return self.comparison(op, left?, right?, span, sides);
+        }
+        let shape = left.as_ref().and_then(shape_of).filter(|shape| matches!(shape, Shape::Number(_)));
+        let right = self.expr_for(b, shape.as_ref());
+        let bitwise = matches!(op, Binary::BitAnd | Binary::BitOr | Binary::Xor);
+        if bitwise && [&left, &right].iter().any(|side| matches!(side, Some(Value::Condition(_)))) {
+            let left = self.as_condition(left, &a.span, "a condition");
+            let right = self.as_condition(right, &b.span, "a condition");
+            return Some(Value::Condition(self.both_bits(op, left, right, span)));
+        }
+        self.arithmetic(op, left?, right?, span, sides)
     }
 
     /// `&&` or `||`: the right side is evaluated, with all the statements it takes, only where the left side does not decide.
     fn stopping_early(&mut self, and: bool, [a, b]: [&'p syntax::Expr; 2], span: &Span) -> Value {
         let left = self.condition(a);
-        self.out.push(Vec::new());
-        let right = self.condition(b);
-        let mut first = self.out.pop().unwrap_or_default();
+        let (right, mut first) = self.apart(|checker| checker.condition(b));
         if first.is_empty() {
             let (left, right) = (Box::new(left), Box::new(right));
             return Value::Condition(if and { Cond::And(left, right) } else { Cond::Or(left, right) });
         }
-        let slot = self.take_slot(1);
-        self.emit(span, StmtKind::SetFlag(Place::Slot(slot), left));
-        first.push(crate::core::Stmt {
-            line: self.line(span),
-            kind: StmtKind::SetFlag(Place::Slot(slot), right),
-        });
+        let place = Place::Slot(self.take_slot(1));
+        self.emit(span, StmtKind::SetFlag(place.clone(), left));
+        first.push(Stmt { line: self.line(span), kind: StmtKind::SetFlag(place.clone(), right) });
         let (then, otherwise) = if and { (first, Vec::new()) } else { (Vec::new(), first) };
-        let flag = Cond::Flag(Place::Slot(slot));
+        let flag = Cond::Flag(place);
         self.emit(span, StmtKind::If(flag.clone(), then, otherwise));
         Value::Condition(flag)
     }
@@ -78,10 +71,10 @@ impl<'p> Checker<'p> {
         value: Value,
         b: &'p syntax::Expr,
         [span, side]: [&Span; 2],
-    ) -> Value {
+    ) -> Option<Value> {
         if let Value::Constant(value) = value {
-            let Some(by) = self.constant(b) else { return Value::Poison };
-            return self.fold(op, value, by, span).map_or(Value::Poison, Value::Constant);
+            let by = self.constant(b)?;
+            return self.fold(op, value, by, span).map(Value::Constant);
         }
         let by = self.expr(b);
         let value = match value {
@@ -89,47 +82,53 @@ impl<'p> Checker<'p> {
             Value::Index(_) => return self.only_when_run(side),
             value => return self.not_a_number(&value, side),
         };
-        match by {
+        let by = match by? {
             Value::Constant(by) => {
-                let Some(by) = self.as_integer(by, &b.span) else { return Value::Poison };
+                let by = self.as_integer(by, &b.span)?;
                 let Ok(by) = u32::try_from(by) else {
-                    self.error(&b.span, format!("a shift by {by}"), "expected 0 or more");
-                    return Value::Poison;
+                    return self.fail(&b.span, format!("a shift by {by}"), "expected 0 or more");
                 };
-                Value::Number(shift(op, value, by))
+                return Some(Value::Number(shift(op, value, by)));
             }
             Value::Index(affine) => {
                 let ty = Self::integer_type(self.interval(&affine));
-                let by = self.number_of_index(&affine, ty, &b.span);
-                by.map_or(Value::Poison, |by| self.shifted_often(op, value, by, span))
+                self.number_of_index(&affine, ty, &b.span)?
             }
-            Value::Number(by) if by.ty().fraction == 0 => self.shifted_often(op, value, by, span),
-            Value::Number(by) => {
-                let message = format!("a number is shifted by an integer, this is {}", by.ty());
-                let help = format!("convert it: `as int<{}>`", by.ty().integer.max(2));
-                self.error(&b.span, message, "not an integer").remedy(help);
-                Value::Poison
+            by => self.an_integer(by, "a number is shifted by an integer", &b.span)?,
+        };
+        Some(self.shifted_often(op, value, by, span))
+    }
+
+    /// A number without bits after the point.
+    pub(super) fn an_integer(&mut self, value: Value, what: &str, span: &Span) -> Option<Expr> {
+        match value {
+            Value::Number(value) if value.ty().fraction == 0 => Some(value),
+            Value::Number(value) => {
+                let message = format!("{what}, this is {}", value.ty());
+                let help = format!("convert it: `as int<{}>`", value.ty().integer.max(2));
+                self.refuse(span, message, "not an integer", &help)
             }
-            by => self.not_a_number(&by, &b.span),
+            value => self.not_a_number(&value, span),
         }
     }
 
     /// Shifts by one as often as a number says; one below 0 ends the run.
     fn shifted_often(&mut self, op: Binary, value: Expr, by: Expr, span: &Span) -> Value {
         let (ty, count, line) = (value.ty(), by.ty(), self.line(span));
-        let (slot, left) = (self.take_slot(ty.width()), self.take_slot(count.width()));
-        let stmt = |kind| crate::core::Stmt { line, kind };
+        let slots = [ty, count].map(|ty| self.take_slot(ty.width()));
+        let stmt = |kind| Stmt { line, kind };
         let assign = |slot, value| StmtKind::Assign(Place::Slot(slot), value);
         let constant = |raw| Expr::Constant { raw, ty: count };
-        let (number, rest) = (Expr::Variable { slot, ty }, Expr::Variable { slot: left, ty: count });
-        self.emit(span, assign(slot, value));
+        let (number, rest) =
+            (Expr::Variable { slot: slots[0], ty }, Expr::Variable { slot: slots[1], ty: count });
+        self.emit(span, assign(slots[0], value));
         // Nothing is left of a number that was shifted by its width.
         let enough = i64::from(ty.width()).min(count.largest());
-        self.emit(span, assign(left, Expr::Binary(Op::Min, Box::new(by), Box::new(constant(enough)))));
+        self.emit(span, assign(slots[1], Expr::binary(Op::Min, by, constant(enough))));
         let negative = Cond::Less(rest.clone(), constant(0));
         self.emit(span, StmtKind::If(negative, vec![stmt(StmtKind::Reject)], Vec::new()));
-        let less = Expr::Binary(Op::Sub, Box::new(rest.clone()), Box::new(constant(1)));
-        let body = vec![stmt(assign(slot, shift(op, number.clone(), 1))), stmt(assign(left, less))];
+        let less = Expr::binary(Op::Sub, rest.clone(), constant(1));
+        let body = vec![stmt(assign(slots[0], shift(op, number.clone(), 1))), stmt(assign(slots[1], less))];
         let condition = Cond::Less(constant(0), rest);
         self.emit(span, StmtKind::While { before: Vec::new(), condition, body });
         Value::Number(number)
@@ -139,48 +138,36 @@ impl<'p> Checker<'p> {
     fn remainder(&mut self, a: Expr, b: Expr, span: &Span) -> Expr {
         let ty = a.ty();
         let whole = Ty { integer: ty.width(), fraction: 0 };
+        // The same bits in another type.
+        let counted = |side: Expr, ty: Ty| match side {
+            Expr::Constant { raw, .. } => Expr::Constant { raw, ty },
+            Expr::Variable { slot, .. } => Expr::Variable { slot, ty },
+            side => side,
+        };
         // Counted in steps, so that the point does not matter; both are used twice.
         let [a, b] = [a, b].map(|side| match side {
-            Expr::Constant { raw, .. } => Expr::Constant { raw, ty: whole },
-            Expr::Variable { slot, .. } => Expr::Variable { slot, ty: whole },
-            side => {
-                let slot = self.take_slot(ty.width());
-                self.emit(span, StmtKind::Assign(Place::Slot(slot), side));
-                Expr::Variable { slot, ty: whole }
-            }
+            Expr::Constant { .. } | Expr::Variable { .. } => counted(side, whole),
+            side => counted(self.kept_number(side, span), whole),
         });
         // The smallest number over -1 needs one bit more.
         let known = matches!(b, Expr::Constant { raw, .. } if raw != -1);
         let wide = if known { whole } else { Ty { integer: whole.integer + 1, ..whole } };
         let cast = |e: Expr, to: Ty| if e.ty() == to { e } else { Expr::Cast(Box::new(e), to) };
         let (a, b) = (cast(a, wide), cast(b, wide));
-        let binary = |op, a: &Expr, b: &Expr| Expr::Binary(op, Box::new(a.clone()), Box::new(b.clone()));
-        let product = binary(Op::Mul, &binary(Op::Div, &a, &b), &b);
-        let rest = cast(binary(Op::Sub, &a, &product), whole);
-        if ty == whole {
-            return rest;
-        }
-        let slot = self.take_slot(ty.width());
-        self.emit(span, StmtKind::Assign(Place::Slot(slot), rest));
-        Expr::Variable { slot, ty }
+        let quotient = Expr::binary(Op::Div, a.clone(), b.clone());
+        let rest = cast(Expr::binary(Op::Sub, a, Expr::binary(Op::Mul, quotient, b)), whole);
+        if ty == whole { rest } else { counted(self.kept_number(rest, span), ty) }
     }
 
     /// Both sides as numbers of the type that one of them has.
     pub(super) fn pair(&mut self, a: Value, b: Value, [a_span, b_span]: [&Span; 2]) -> Option<(Expr, Expr)> {
         let ty = match (&a, &b) {
-            (Value::Poison, _) | (_, Value::Poison) => return None,
             (Value::Number(a), _) => a.ty(),
             (_, Value::Number(b)) => b.ty(),
             (Value::Index(_) | Value::Constant(_), Value::Index(_))
             | (Value::Index(_), Value::Constant(_)) => self.type_of_indices(&a, &b, a_span)?,
-            (Value::Constant(_) | Value::Index(_), b) => {
-                self.not_a_number(b, b_span);
-                return None;
-            }
-            (a, _) => {
-                self.not_a_number(a, a_span);
-                return None;
-            }
+            (Value::Constant(_) | Value::Index(_), b) => return self.not_a_number(b, b_span),
+            (a, _) => return self.not_a_number(a, a_span),
         };
         let a = self.coerce(a, ty, a_span)?;
         Some((a, self.coerce(b, ty, b_span)?))
@@ -193,73 +180,61 @@ impl<'p> Checker<'p> {
         b: Value,
         span: &Span,
         sides: [&Span; 2],
-    ) -> Value {
+    ) -> Option<Value> {
         if let (Value::Constant(a), Value::Constant(b)) = (&a, &b) {
-            return self.fold(op, *a, *b, span).map_or(Value::Poison, Value::Constant);
+            return self.fold(op, *a, *b, span).map(Value::Constant);
         }
         if let Some(value) = self.index_arithmetic(op, &a, &b, span) {
-            return value;
+            return value.map(Value::Index);
         }
-        let Some((a, b)) = self.pair(a, b, sides) else { return Value::Poison };
+        let (a, b) = self.pair(a, b, sides)?;
         let ty = a.ty();
-        let plain = |op, a, b| Expr::Binary(op, Box::new(a), Box::new(b));
         let wider = Ty { integer: ty.integer + 1, ..ty };
-        let widen = |e: Expr| Expr::Cast(Box::new(e), wider);
-        Value::Number(match op {
-            Binary::Add => plain(Op::Add, a, b),
-            Binary::Sub => plain(Op::Sub, a, b),
-            Binary::Mul => plain(Op::Mul, a, b),
-            Binary::RoundMul => plain(Op::MulRound, a, b),
-            Binary::Div => plain(Op::Div, a, b),
-            Binary::Rem => self.remainder(a, b, span),
-            Binary::BitAnd => plain(Op::And, a, b),
-            Binary::BitOr => plain(Op::Or, a, b),
-            Binary::Xor => plain(Op::Xor, a, b),
-            Binary::SatAdd => clamp(plain(Op::Add, widen(a), widen(b)), ty),
-            Binary::SatSub => clamp(plain(Op::Sub, widen(a), widen(b)), ty),
-            _ => clamp(plain(Op::MulWide, a, b), ty),
-        })
+        let widened = |op| {
+            Expr::binary(op, Expr::Cast(Box::new(a.clone()), wider), Expr::Cast(Box::new(b.clone()), wider))
+        };
+        let op = match op {
+            Binary::Add => Op::Add,
+            Binary::Sub => Op::Sub,
+            Binary::Mul => Op::Mul,
+            Binary::RoundMul => Op::MulRound,
+            Binary::Div => Op::Div,
+            Binary::BitAnd => Op::And,
+            Binary::BitOr => Op::Or,
+            Binary::Xor => Op::Xor,
+            Binary::Rem => return Some(Value::Number(self.remainder(a, b, span))),
+            Binary::SatAdd => return Some(Value::Number(clamp(widened(Op::Add), ty))),
+            Binary::SatSub => return Some(Value::Number(clamp(widened(Op::Sub), ty))),
+            _ => return Some(Value::Number(clamp(Expr::binary(Op::MulWide, a, b), ty))),
+        };
+        Some(Value::Number(Expr::binary(op, a, b)))
     }
 
-    pub(super) fn comparison(
+    fn comparison(
         &mut self,
         op: Binary,
-        a: &'p syntax::Expr,
-        b: &'p syntax::Expr,
+        a: Value,
+        b: Value,
         span: &Span,
-    ) -> Value {
-        let (left, right) = (self.expr(a), self.expr(b));
-        if let (Value::Constant(left), Value::Constant(right)) = (&left, &right) {
-            let Some(order) = left.compare(*right) else {
-                self.error(span, "numbers too large to compare", "");
-                return Value::Poison;
-            };
-            let holds = match op {
-                Binary::Less => order == Ordering::Less,
-                Binary::LessEqual => order != Ordering::Greater,
-                Binary::Greater => order == Ordering::Greater,
-                Binary::GreaterEqual => order != Ordering::Less,
-                Binary::Equal => order == Ordering::Equal,
-                _ => order != Ordering::Equal,
-            };
-            return Value::Condition(Cond::Constant(holds));
+        sides: [&Span; 2],
+    ) -> Option<Value> {
+        let equality = matches!(op, Binary::Equal | Binary::NotEqual);
+        let swapped = matches!(op, Binary::Greater | Binary::LessEqual);
+        let negated = matches!(op, Binary::NotEqual | Binary::LessEqual | Binary::GreaterEqual);
+        let not = |cond| if negated { Cond::Not(Box::new(cond)) } else { cond };
+        if let (Value::Constant(a), Value::Constant(b)) = (&a, &b) {
+            let order = if swapped { b.compare(*a) } else { a.compare(*b) };
+            let Some(order) = order else { return self.fail(span, "numbers too large to compare", "") };
+            let holds = order == if equality { Ordering::Equal } else { Ordering::Less };
+            return Some(Value::Condition(Cond::Constant(holds != negated)));
         }
-        let not = |cond| Cond::Not(Box::new(cond));
-        if let (Value::Condition(left), Value::Condition(right)) = (&left, &right)
-            && matches!(op, Binary::Equal | Binary::NotEqual)
-        {
-            let differ = self.differ(left.clone(), right.clone(), span);
-            return Value::Condition(if op == Binary::NotEqual { differ } else { not(differ) });
+        if let (Value::Condition(a), Value::Condition(b), true) = (&a, &b, equality) {
+            let differ = self.differ(a.clone(), b.clone(), span);
+            return Some(Value::Condition(if negated { differ } else { Cond::Not(Box::new(differ)) }));
         }
-        let Some((a, b)) = self.pair(left, right, [&a.span, &b.span]) else { return Value::Poison };
-        Value::Condition(match op {
-            Binary::Less => Cond::Less(a, b),
-            Binary::Greater => Cond::Less(b, a),
-            Binary::LessEqual => not(Cond::Less(b, a)),
-            Binary::GreaterEqual => not(Cond::Less(a, b)),
-            Binary::Equal => Cond::Equal(a, b),
-            _ => not(Cond::Equal(a, b)),
-        })
+        let (a, b) = self.pair(a, b, sides)?;
+        let (a, b) = if swapped { (b, a) } else { (a, b) };
+        Some(Value::Condition(not(if equality { Cond::Equal(a, b) } else { Cond::Less(a, b) })))
     }
 
     /// Whether two bits differ.
@@ -280,67 +255,54 @@ impl<'p> Checker<'p> {
         Cond::Flag(Place::Slot(slot))
     }
 
-    pub(super) fn cast(&mut self, value: Value, to: &Type, saturating: bool, span: &Span) -> Value {
-        let ty = match self.shape(to) {
+    pub(super) fn cast(
+        &mut self,
+        value: Option<Value>,
+        to: &Type,
+        saturating: bool,
+        span: &Span,
+    ) -> Option<Value> {
+        let ty = match self.shape(to)? {
             Shape::Number(ty) => ty,
-            Shape::Poison => return Value::Poison,
             found => {
-                self.error(&to.span, format!("a conversion to {found}"), "expected a number type");
-                return Value::Poison;
+                return self.fail(&to.span, format!("a conversion to {found}"), "expected a number type");
             }
         };
-        let value = match value {
+        let value = match value? {
             Value::Constant(value) if saturating => {
                 let raw = value.round(ty.fraction);
                 let clamped = raw.map(|raw| raw.clamp(ty.smallest().into(), ty.largest().into()));
                 match clamped.and_then(|raw| i64::try_from(raw).ok()) {
-                    Some(raw) => return Value::Number(Expr::Constant { raw, ty }),
+                    Some(raw) => return Some(Value::Number(Expr::Constant { raw, ty })),
                     None => Value::Constant(value),
                 }
             }
             // A loop's variable that does not fit is cut off like any number.
             Value::Index(affine) if saturating => {
                 let wide = Self::integer_type(self.interval(&affine));
-                self.number_of_index(&affine, wide, span).map_or(Value::Poison, Value::Number)
+                Value::Number(self.number_of_index(&affine, wide, span)?)
             }
             value => value,
         };
-        match value {
+        Some(Value::Number(match value {
             Value::Number(value) if saturating => {
                 let integer = value.ty().integer.max(ty.integer);
-                let wide = Ty { integer, ..ty };
-                Value::Number(clamp(Expr::Cast(Box::new(value), wide), ty))
+                clamp(Expr::Cast(Box::new(value), Ty { integer, ..ty }), ty)
             }
-            Value::Number(value) => Value::Number(Expr::Cast(Box::new(value), ty)),
-            Value::Constant(_) | Value::Index(_) => {
-                self.coerce(value, ty, span).map_or(Value::Poison, Value::Number)
-            }
-            Value::Condition(cond) => self.number_of_bit(cond, ty, span),
-            value => self.not_a_number(&value, span),
-        }
+            Value::Number(value) => Expr::Cast(Box::new(value), ty),
+            Value::Constant(_) | Value::Index(_) => self.coerce(value, ty, span)?,
+            Value::Condition(cond) => self.number_of_bit(cond, ty, span)?,
+            value => return self.not_a_number(&value, span),
+        }))
     }
 
     /// 1 where a bit is true, else 0.
-    fn number_of_bit(&mut self, cond: Cond, ty: Ty, span: &Span) -> Value {
-        let Some(one) = self.coerce(Value::Constant(Ratio::integer(1)), ty, span) else {
-            return Value::Poison;
-        };
-        let slot = self.take_slot(ty.width());
-        let line = self.line(span);
-        let set = |value| vec![crate::core::Stmt { line, kind: StmtKind::Assign(Place::Slot(slot), value) }];
+    fn number_of_bit(&mut self, cond: Cond, ty: Ty, span: &Span) -> Option<Expr> {
+        let one = self.coerce(Value::Constant(Ratio::integer(1)), ty, span)?;
+        let (slot, line) = (self.take_slot(ty.width()), self.line(span));
+        let set = |value| vec![Stmt { line, kind: StmtKind::Assign(Place::Slot(slot), value) }];
         self.emit(span, StmtKind::If(cond, set(one), set(Expr::Constant { raw: 0, ty })));
-        Value::Number(Expr::Variable { slot, ty })
-    }
-
-    pub(super) fn builtin_constant(&mut self, name: &str, a: Ratio, b: Ratio) -> Value {
-        let order = a.compare(b).unwrap_or(Ordering::Equal);
-        Value::Constant(match (name, order) {
-            ("relu" | "max", Ordering::Less) | ("min", Ordering::Greater) => b,
-            ("abs", Ordering::Less) => a.negated(),
-            ("sign", Ordering::Less) => Ratio::integer(-1),
-            ("sign", Ordering::Greater) => Ratio::integer(1),
-            _ => a,
-        })
+        Some(Expr::Variable { slot, ty })
     }
 
     pub(super) fn fold(&mut self, op: Binary, a: Ratio, b: Ratio, span: &Span) -> Option<Ratio> {
@@ -392,10 +354,14 @@ fn clamp(value: Expr, to: Ty) -> Expr {
     Expr::Clamp(Box::new(value), to)
 }
 
-pub(super) fn is_arithmetic(op: Binary) -> bool {
-    use Binary::{Add, BitAnd, BitOr, Div, Mul, Rem, RoundMul, SatAdd, SatMul, SatSub, Shl, Shr, Sub, Xor};
-    matches!(
-        op,
-        Add | Sub | Mul | RoundMul | Div | Rem | SatAdd | SatSub | SatMul | Shl | Shr | BitAnd | BitOr | Xor
-    )
+/// `relu`, `abs` and `sign` of a constant, with 0 for `b`, or `min` and `max` of two.
+pub(super) fn builtin_constant(name: &str, a: Ratio, b: Ratio) -> Ratio {
+    let order = a.compare(b).unwrap_or(Ordering::Equal);
+    match (name, order) {
+        ("relu" | "max", Ordering::Less) | ("min", Ordering::Greater) => b,
+        ("abs", Ordering::Less) => a.negated(),
+        ("sign", Ordering::Less) => Ratio::integer(-1),
+        ("sign", Ordering::Greater) => Ratio::integer(1),
+        _ => a,
+    }
 }

@@ -1,8 +1,8 @@
 //! Values that statements leave somewhere: `if` as a value, and `return` before a function's end.
 
-use super::{Binding, Checker, PREDICT, Shape, Source, Value, View, statements::Target};
+use super::{Binding, Checker, PREDICT, Shape, Source, Value, View};
 use crate::{
-    core::{ArrayId, Cond, Expr, Index, Place, Slot, Stmt, StmtKind, THETA, Ty},
+    core::{ArrayId, Cond, Index, Place, Slot, Stmt, StmtKind, THETA, Ty},
     lex::Span,
     syntax::{self, ExprKind, Function, Learner, StmtKind as S},
 };
@@ -10,8 +10,8 @@ use crate::{
 /// Where `return` leads in the function or learner that is being checked: out of a loop of one round around its body.
 #[derive(Clone, Debug)]
 pub(super) struct Returning {
-    /// What is returned and where it is left; a learner returns nothing.
-    result: Option<(Shape, Target)>,
+    /// Where what is returned is left; a learner returns nothing.
+    result: Option<View>,
     /// Says behind a loop that it was left by `return`; only where a loop has one inside.
     left: Option<Slot>,
     /// Loops around the statement, inside of the function.
@@ -25,85 +25,46 @@ impl<'p> Checker<'p> {
         [condition, yes, no]: [&'p syntax::Expr; 3],
         shape: Option<&Shape>,
         span: &Span,
-    ) -> Value {
+    ) -> Option<Value> {
         let condition = self.condition(condition);
         let (first, mut then) = self.apart(|checker| checker.expr_for(yes, shape));
         let (second, mut otherwise) = self.apart(|checker| checker.expr_for(no, shape));
-        if matches!(first, Value::Poison) || matches!(second, Value::Poison) {
-            return Value::Poison;
-        }
+        let (first, second) = (first?, second?);
         let told = || shape_of(&first).or_else(|| shape_of(&second));
         let Some(shape) = shape.cloned().or_else(told) else {
-            self.error(span, "the type of this `if` cannot be told", "only literals")
-                .remedy("give one of them a type: `if c { 1 as fix<I,F> } else { 0 }`");
-            return Value::Poison;
+            let help = "give one of them a type: `if c { 1 as fix<I,F> } else { 0 }`";
+            return self.refuse(span, "the type of this `if` cannot be told", "only literals", help);
         };
-        let Some(target) = self.fresh(&shape, span) else { return Value::Poison };
-        then.extend(self.apart(|checker| checker.store(&target, &shape, first, &yes.span)).1);
-        otherwise.extend(self.apart(|checker| checker.store(&target, &shape, second, &no.span)).1);
-        match condition {
-            Cond::Constant(value) => {
-                if let Some(out) = self.out.last_mut() {
-                    out.extend(if value { then } else { otherwise });
-                }
-            }
-            condition => self.emit(span, StmtKind::If(condition, then, otherwise)),
-        }
+        let target = self.take(&shape, span)?;
+        then.extend(self.apart(|checker| checker.store(&target, first, &yes.span)).1);
+        otherwise.extend(self.apart(|checker| checker.store(&target, second, &no.span)).1);
+        self.emit_if(span, condition, then, otherwise);
         target.value()
     }
 
-    /// What something gives, and the statements that it needs.
-    fn apart<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> (T, Vec<Stmt>) {
-        self.out.push(Vec::new());
-        let done = act(self);
-        (done, self.out.pop().unwrap_or_default())
-    }
-
-    /// A place for a value of this shape, until the innermost scope or statement ends.
-    fn fresh(&mut self, shape: &Shape, span: &Span) -> Option<Target> {
-        match shape {
-            Shape::Number(ty) => {
-                let slot = self.take_slot(ty.width());
-                Some(Target::Number(Place::Slot(slot), Expr::Variable { slot, ty: *ty }))
-            }
-            Shape::Bit => Some(Target::Bit(Place::Slot(self.take_slot(1)))),
-            Shape::Array(..) => self.take_array(shape, span).map(Target::Array),
-            Shape::Tape | Shape::Poison => None,
-        }
-    }
-
-    fn store(&mut self, target: &Target, shape: &Shape, value: Value, span: &Span) {
-        match (target, self.fitting(value, shape, span)) {
-            (Target::Number(place, _), Some(Value::Number(value))) => {
-                self.emit(span, StmtKind::Assign(place.clone(), value));
-            }
-            (Target::Bit(place), Some(Value::Condition(cond))) => {
-                self.emit(span, StmtKind::SetFlag(place.clone(), cond));
-            }
-            (Target::Array(view), Some(value)) => self.fill(view, value, span),
-            _ => {}
+    /// Puts a value somewhere, if it fits.
+    fn store(&mut self, target: &View, value: Value, span: &Span) {
+        if let Some(value) = self.fitting(value, &target.shape, span) {
+            self.fill(target, value, span);
         }
     }
 
     /// The statements of a function, and what it returns.
-    pub(super) fn function_body(&mut self, function: &'p Function, result: &Shape) -> Value {
+    pub(super) fn function_body(&mut self, function: &'p Function, result: Option<&Shape>) -> Option<Value> {
         if let Some((syntax::Stmt { kind: S::Return(Some(value)), .. }, body)) = function.body.split_last()
             && !has_return(body)
         {
             self.block(body);
-            let given = self.expr_for(value, Some(result));
-            return self.returned(given, result, body.is_empty(), &value.span);
+            let given = self.expr_for(value, result);
+            return self.returned(given?, result?, body.is_empty(), &value.span);
         }
         let span = &function.name.span;
         if !always_returns(&function.body) {
-            self.error(span, format!("`{}` can end without `return`", function.name.text), "no value then")
-                .remedy("end it with `return` and a value");
-            return Value::Poison;
+            let message = format!("`{}` can end without `return`", function.name.text);
+            return self.refuse(span, message, "no value then", "end it with `return` and a value");
         }
-        let Some(target) = self.fresh(result, span) else {
-            return self.returned(Value::Poison, result, false, span);
-        };
-        self.returning_block(Some((result.clone(), target.clone())), &function.body, span);
+        let target = self.take(result?, span)?;
+        self.returning_block(Some(target.clone()), &function.body, span);
         target.value()
     }
 
@@ -112,75 +73,59 @@ impl<'p> Checker<'p> {
         let program = self.program;
         let function = program.functions.iter().find(|function| function.name.text == PREDICT)?;
         let span = &function.name.span;
-        let [(x, x_type), (theta, theta_type)] = &function.parameters[..] else {
-            self.error(span, "`predict` takes a sample and theta", "expected two parameters")
-                .remedy("write it as `fn predict(x: [fix<I,F>; M], theta: [fix<I,F>; M + 1]) -> fix<I,F>`");
-            return None;
-        };
+        if function.parameters.len() != 2 {
+            let help = "write it as `fn predict(x: [fix<I,F>; M], theta: [fix<I,F>; M + 1]) -> fix<I,F>`";
+            return self.refuse(span, "`predict` takes a sample and theta", "expected two parameters", help);
+        }
         let outside = self.enter();
-        let number = Box::new(Shape::Number(format));
-        let expected = [Shape::Array(number, self.sizes.n_features), self.shape(&learner.result.1)];
-        let sources = [Source::Data, Source::Array(THETA)];
-        for (((name, ty), shape), source) in
-            [(x, x_type), (theta, theta_type)].into_iter().zip(expected).zip(sources)
-        {
-            if self.shape(ty) != shape {
+        let features = Shape::Array(Box::new(Shape::Number(format)), self.sizes.n_features);
+        let expected =
+            [(Source::Data, Some(features)), (Source::Array(THETA), self.shape(&learner.result.1))];
+        for ((name, ty), (source, shape)) in function.parameters.iter().zip(expected) {
+            let shape = shape?;
+            if self.shape(ty).as_ref() != Some(&shape) {
                 let message = format!("`{}` of `predict` must be {shape}, as in the learner", name.text);
                 self.error(&ty.span, message, "another type");
             }
-            self.bind(name, Binding::FixedArray(View { source, first: Index::default(), shape }));
+            let view = View { source, first: Index::default(), shape };
+            self.bind(name, Binding::Value(Some(Value::Array(view))));
         }
-        let result = self.shape(&function.result);
+        let result = self.shape(&function.result)?;
         let all = match &result {
             Shape::Array(..) => result.clone(),
             single => Shape::Array(Box::new(single.clone()), 1),
         };
         if !matches!(all.innermost(), Shape::Number(_)) {
-            self.error(&function.result.span, "`predict` returns numbers", "no numbers");
-            return None;
+            return self.fail(&function.result.span, "`predict` returns numbers", "no numbers");
         }
-        self.call_depth += 1;
-        let value = self.function_body(function, &result);
-        self.call_depth -= 1;
-        let view = self.take_array(&all, span)?;
-        let Source::Array(answer) = view.source else { return None };
-        match self.fitting(value, &result, span)? {
-            Value::Number(value) => {
-                self.emit(span, StmtKind::Assign(Place::Element(answer, Index::default()), value));
-            }
-            value => self.fill(&view, value, span),
-        }
-        self.scopes = outside;
-        Some(answer)
+        let value = self.function_body(function, Some(&result));
+        let view = View { shape: result, ..self.take(&all, span)? };
+        self.store(&view, value?, span);
+        self.here = outside;
+        if let Source::Array(answer) = view.source { Some(answer) } else { None }
     }
 
     /// A body that may be left by `return`: a loop of one round around it.
-    pub(super) fn returning_block(
-        &mut self,
-        result: Option<(Shape, Target)>,
-        body: &'p [syntax::Stmt],
-        span: &Span,
-    ) {
-        let left = returns_in_loop(body, false).then(|| self.take_slot(1));
+    pub(super) fn returning_block(&mut self, result: Option<View>, body: &'p [syntax::Stmt], span: &Span) {
+        let left = syntax::Stmt::first(body, &returns_inside).map(|_| self.take_slot(1));
         if let Some(slot) = left {
             self.emit(span, StmtKind::SetFlag(Place::Slot(slot), Cond::Constant(false)));
         }
-        let outside = self.returning.replace(Returning { result, left, n_loops: 0 });
+        let outside = self.here.returning.replace(Returning { result, left, n_loops: 0 });
         let (_, body) = self.apart(|checker| {
             checker.block(body);
             checker.emit(span, StmtKind::Break);
         });
-        self.returning = outside;
+        self.here.returning = outside;
         self.emit(span, StmtKind::While { before: Vec::new(), condition: Cond::Constant(true), body });
     }
 
     pub(super) fn return_stmt(&mut self, value: Option<&'p syntax::Expr>, span: &Span) {
-        let Some(Returning { result, left, n_loops }) = self.returning.clone() else { return };
-        if let (Some((shape, target)), Some(value)) = (result, value) {
-            self.held.push(Vec::new());
-            let given = self.expr_for(value, Some(&shape));
-            self.store(&target, &shape, given, &value.span);
-            self.release();
+        let Some(Returning { result, left, n_loops }) = self.here.returning.clone() else { return };
+        if let (Some(target), Some(value)) = (result, value)
+            && let Some(given) = self.expr_for(value, Some(&target.shape))
+        {
+            self.store(&target, given, &value.span);
         }
         if let (Some(slot), 1..) = (left, n_loops) {
             self.emit(span, StmtKind::SetFlag(Place::Slot(slot), Cond::Constant(true)));
@@ -190,15 +135,15 @@ impl<'p> Checker<'p> {
 
     /// Inside or outside of one more loop.
     pub(super) fn count_loop(&mut self, inside: bool) {
-        if let Some(returning) = &mut self.returning {
+        if let Some(returning) = &mut self.here.returning {
             returning.n_loops = if inside { returning.n_loops + 1 } else { returning.n_loops - 1 };
         }
     }
 
     /// Behind a loop with a `return` inside, the loop around it is left, too.
     pub(super) fn leave_after(&mut self, stmt: &syntax::Stmt) {
-        let Some(Returning { left: Some(slot), .. }) = self.returning else { return };
-        if is_loop(stmt) && stmt.blocks().into_iter().any(has_return) {
+        let Some(Returning { left: Some(slot), .. }) = self.here.returning else { return };
+        if returns_inside(stmt) {
             let leave = Stmt { line: self.line(&stmt.span), kind: StmtKind::Break };
             self.emit(&stmt.span, StmtKind::If(Cond::Flag(Place::Slot(slot)), vec![leave], Vec::new()));
         }
@@ -212,12 +157,12 @@ pub(super) fn shape_of(value: &Value) -> Option<Shape> {
         Value::Condition(_) => Some(Shape::Bit),
         Value::Array(view) => Some(view.shape.clone()),
         Value::List(values, element) => Some(Shape::Array(Box::new(element.clone()), values.len())),
-        Value::Constant(_) | Value::Index(_) | Value::Poison => None,
+        Value::Constant(_) | Value::Index(_) => None,
     }
 }
 
 pub(super) fn has_return(body: &[syntax::Stmt]) -> bool {
-    body.iter().any(|stmt| matches!(stmt.kind, S::Return(_)) || stmt.blocks().into_iter().any(has_return))
+    syntax::Stmt::first(body, &|stmt| matches!(stmt.kind, S::Return(_))).is_some()
 }
 
 /// A loop that is not written out.
@@ -225,12 +170,8 @@ fn is_loop(stmt: &syntax::Stmt) -> bool {
     matches!(stmt.kind, S::While { .. } | S::ForRange { unroll: false, .. } | S::ForData { .. })
 }
 
-fn returns_in_loop(body: &[syntax::Stmt], inside: bool) -> bool {
-    body.iter().any(|stmt| {
-        let inside = inside || is_loop(stmt);
-        inside && matches!(stmt.kind, S::Return(_))
-            || stmt.blocks().into_iter().any(|body| returns_in_loop(body, inside))
-    })
+fn returns_inside(stmt: &syntax::Stmt) -> bool {
+    is_loop(stmt) && stmt.blocks().into_iter().any(has_return)
 }
 
 /// Whether no way leads to the end of a body.

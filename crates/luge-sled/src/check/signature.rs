@@ -2,7 +2,7 @@
 
 use super::{Binding, Checker, Shape, Source, View};
 use crate::{
-    core::{Affine, Array, Index, Ty},
+    core::{Affine, Array, Index, THETA, Ty},
     syntax::{self, Learner, Name},
 };
 
@@ -17,8 +17,8 @@ impl<'p> Checker<'p> {
                     "a learner takes features, and labels if it has some; this one takes {} parameters",
                     parameters.len()
                 );
-                self.error(&learner.name.span, message, "expected one or two")
-                    .remedy("write it as `(x: [fix<I,F>; M], y: fix<I,F>)`, or without `y`");
+                let help = "write it as `(x: [fix<I,F>; M], y: fix<I,F>)`, or without `y`";
+                self.error(&learner.name.span, message, "expected one or two").remedy(help);
                 return Vec::new();
             }
         };
@@ -64,20 +64,18 @@ impl<'p> Checker<'p> {
 
     pub(super) fn theta(&mut self, learner: &'p Learner, format: Ty) {
         let (name, ty) = &learner.result;
-        let shape = self.shape(ty);
-        let binding = match &shape {
-            Shape::Array(..) if shape.innermost() == Shape::Number(format) => {
+        let binding = match self.shape(ty) {
+            Some(shape @ Shape::Array(..)) if shape.innermost() == Shape::Number(format) => {
                 let length = shape.n_elements();
-                self.n_numbers += length;
-                self.arrays.push(Array { width: format.width(), length });
-                Binding::Array(View { source: Source::Array(0), first: Index::default(), shape })
+                self.made.n_numbers += length;
+                self.made.core.arrays.push(Array { width: format.width(), length });
+                Binding::Variable(View { source: Source::Array(THETA), first: Index::default(), shape })
             }
-            Shape::Poison => Binding::Poison,
-            found => {
+            Some(found) => {
                 let message = format!("the weights must be an array of the data's type, {format}");
-                self.error(&ty.span, message, format!("this is {found}"));
-                Binding::Poison
+                Binding::Value(self.fail(&ty.span, message, format!("this is {found}")))
             }
+            None => Binding::Value(None),
         };
         self.bind(name, binding);
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Binding, Checker, MAX_NUMBERS};
+use super::{Binding, Checker, MAX_NUMBERS, Value};
 use crate::{
     core::Ty,
     ratio::Ratio,
@@ -19,7 +19,6 @@ pub(super) enum Shape {
     Number(Ty),
     Array(Box<Shape>, usize),
     Tape,
-    Poison,
 }
 
 impl Shape {
@@ -55,71 +54,62 @@ impl fmt::Display for Shape {
             Self::Number(ty) => write!(f, "{ty}"),
             Self::Array(element, length) => write!(f, "[{element}; {length}]"),
             Self::Tape => f.write_str("tape"),
-            Self::Poison => f.write_str("an unknown type"),
         }
     }
 }
 
 impl<'p> Checker<'p> {
-    pub(super) fn shape(&mut self, ty: &Type) -> Shape {
-        match &ty.kind {
+    /// The type that is written; `None` has been reported.
+    pub(super) fn shape(&mut self, ty: &Type) -> Option<Shape> {
+        Some(match &ty.kind {
             TypeKind::Bit => Shape::Bit,
             TypeKind::Tape => Shape::Tape,
             TypeKind::Int(width) => {
-                let width = self.integer(width);
-                self.number(width, Some(0), ty)
+                let width = self.integer(width)?;
+                return self.number(width, 0, ty);
             }
             TypeKind::Fix(integer, fraction) => {
                 let (integer, fraction) = (self.integer(integer), self.integer(fraction));
-                self.number(integer, fraction, ty)
+                return self.number(integer?, fraction?, ty);
             }
             TypeKind::Array(element, length) => {
-                let element = self.shape(element);
-                let Some(length) = self.integer(length) else { return Shape::Poison };
-                if matches!(element, Shape::Tape | Shape::Poison) {
-                    if element != Shape::Poison {
-                        self.error(&ty.span, format!("an array of {element}"), "arrays hold numbers or bits");
-                    }
-                    return Shape::Poison;
+                let (element, length) = (self.shape(element), self.integer(length));
+                let (element, length) = (element?, length?);
+                if element == Shape::Tape {
+                    return self.fail(
+                        &ty.span,
+                        format!("an array of {element}"),
+                        "arrays hold numbers or bits",
+                    );
                 }
                 let most = MAX_NUMBERS / element.n_elements().max(1);
                 match usize::try_from(length) {
                     Ok(length) if (1..=most).contains(&length) => Shape::Array(Box::new(element), length),
                     _ => {
                         let message = format!("an array of length {length}");
-                        self.error(&ty.span, message, format!("expected a length from 1 to {most}"));
-                        Shape::Poison
+                        return self.fail(&ty.span, message, format!("expected a length from 1 to {most}"));
                     }
                 }
             }
             TypeKind::Named(name) => match self.lookup(name, &ty.span) {
-                Binding::Alias(shape) => shape,
-                Binding::Poison => Shape::Poison,
-                _ => {
-                    self.error(&ty.span, format!("`{name}` is no type"), "expected a type");
-                    Shape::Poison
-                }
+                Binding::Alias(shape) => return shape,
+                Binding::Value(None) => return None,
+                _ => return self.fail(&ty.span, format!("`{name}` is no type"), "expected a type"),
             },
-        }
+        })
     }
 
-    fn number(&mut self, integer: Option<i128>, fraction: Option<i128>, ty: &Type) -> Shape {
-        let (Some(integer), Some(fraction)) = (integer, fraction) else { return Shape::Poison };
+    fn number(&mut self, integer: i128, fraction: i128, ty: &Type) -> Option<Shape> {
         let fits = integer >= 1 && fraction >= 0 && (2..=i128::from(WIDEST)).contains(&(integer + fraction));
-        match (u32::try_from(integer), u32::try_from(fraction)) {
-            (Ok(integer), Ok(fraction)) if fits => Shape::Number(Ty { integer, fraction }),
-            _ => {
-                let message =
-                    format!("no number has {integer} bits before the point and {fraction} after it");
-                let label = format!("expected at least 1 before, and 2 to {WIDEST} in all");
-                if integer == 1 && fraction == 0 {
-                    self.error(&ty.span, message, label).remedy("for a single bit write `bit`");
-                } else {
-                    self.error(&ty.span, message, label);
-                }
-                Shape::Poison
-            }
+        if let (Ok(integer), Ok(fraction), true) = (u32::try_from(integer), u32::try_from(fraction), fits) {
+            return Some(Shape::Number(Ty { integer, fraction }));
         }
+        let message = format!("no number has {integer} bits before the point and {fraction} after it");
+        let label = format!("expected at least 1 before, and 2 to {WIDEST} in all");
+        if (integer, fraction) == (1, 0) {
+            return self.refuse(&ty.span, message, &label, "for a single bit write `bit`");
+        }
+        self.fail(&ty.span, message, label)
     }
 
     /// `[T; M]` of the signature: the data's number of columns is called M from here on.
@@ -159,8 +149,9 @@ impl<'p> Checker<'p> {
         if let ExprKind::Name(name) = &size.kind
             && self.find(name).is_none()
         {
-            if let Some(scope) = self.scopes.last_mut() {
-                scope.insert(name.clone(), Binding::Constant(Ratio::integer(found)));
+            let value = Binding::Value(Some(Value::Constant(Ratio::integer(found))));
+            if let Some(scope) = self.here.scopes.last_mut() {
+                scope.insert(name.clone(), value);
             }
             return;
         }

@@ -3,7 +3,7 @@
 use luge_circuit::{Affine, Literal};
 
 use super::{Compiler, Word};
-use crate::core::THETA;
+use crate::core::{Op, THETA};
 
 /// A model whose weights theta are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,20 +23,14 @@ impl Compiler<'_> {
         let query = |c: &mut Self, at: usize| (0..n_bits).map(|bit| c.b.query(at * n_bits + bit)).collect();
         match self.options.output {
             Some(CircuitOutput::Linear) if theta.len() == n_features + 1 => {
-                let n_wide = n_bits + format.fraction as usize;
-                let weight = |at: usize| if at + 1 == n_bits { -(1_i128 << at) } else { 1 << at };
                 let mut sum = Affine::default();
                 sum.add_word(&theta[0], 1 << format.fraction);
                 for at in 0..n_features {
                     let x: Word = query(self, at);
-                    for (i, &a) in x.iter().enumerate() {
-                        for (j, &b) in theta[at + 1].iter().enumerate().take(n_wide.saturating_sub(i)) {
-                            let both = self.b.and([a, b]);
-                            sum.add(both, weight(i) * weight(j));
-                        }
-                    }
+                    let product = self.product(Op::Mul, format.fraction, n_bits, [&x, &theta[at + 1]]);
+                    sum.add_sum(&product, 1);
                 }
-                let bits = self.b.total(&sum, u32::try_from(n_wide).unwrap_or(u32::MAX));
+                let bits = self.b.total(&sum, format.width() + format.fraction);
                 self.b.output(bits[format.fraction as usize..].iter().copied());
             }
             Some(CircuitOutput::Parity) if theta.len() == n_features => {

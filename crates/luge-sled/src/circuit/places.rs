@@ -1,8 +1,10 @@
 //! Elements of arrays and samples: one line for each that an index may mean.
 
+use std::collections::BTreeMap;
+
 use luge_circuit::{Affine, Literal};
 
-use super::{Compiler, MAX_DEPTH, Step, Taken, Word};
+use super::{Compiler, Counter, MAX_DEPTH, Step, Word};
 use crate::core::{ArrayId, Index, Place};
 
 /// The elements that an index may mean, and when it means each.
@@ -26,24 +28,16 @@ impl Compiler<'_> {
             let counter = self.counters[&var].clone();
             let word = self.read_word(&counter.word);
             let values = self.decoded(&word, counter.n_values);
-            let steps = values
-                .iter()
-                .enumerate()
-                .map(|(at, &is)| (factor * (counter.least + i64::try_from(at).unwrap_or(i64::MAX)), is));
-            lines = self.combined(&lines, &steps.collect::<Vec<_>>());
+            lines = self.combined(&lines, &values, |at| factor * (counter.least + at));
         }
         for (part, word) in index.computed.iter().zip(&computed) {
-            let stride = i64::try_from(part.stride).unwrap_or(i64::MAX);
             let (sign, size) = (word[word.len() - 1], &word[..word.len() - 1]);
             let inside = self.decoded(size, part.bound);
             let inside: Vec<Literal> = inside.iter().map(|&is| self.b.and([is, !sign])).collect();
             let some = self.b.sum(inside.iter().copied());
             self.reject(!some);
-            let steps = inside
-                .iter()
-                .enumerate()
-                .map(|(at, &is)| (stride * i64::try_from(at).unwrap_or(i64::MAX), is));
-            lines = self.combined(&lines, &steps.collect::<Vec<_>>());
+            let stride = i64::try_from(part.stride).unwrap_or(i64::MAX);
+            lines = self.combined(&lines, &inside, |at| stride * at);
         }
         let inside = |(at, when): (i64, Literal)| Some((usize::try_from(at).ok()?, when));
         Ok(lines.into_iter().filter_map(inside).collect())
@@ -62,13 +56,18 @@ impl Compiler<'_> {
         (0..possible).map(|number| self.b.and(line(number))).collect()
     }
 
-    /// All sums of two indices, and when each is meant.
-    fn combined(&mut self, a: &[(i64, Literal)], b: &[(i64, Literal)]) -> Vec<(i64, Literal)> {
-        let mut sums: std::collections::BTreeMap<i64, Vec<Literal>> = std::collections::BTreeMap::new();
+    /// All sums of an index and a multiple of a number that is decoded, and when each is meant.
+    fn combined(
+        &mut self,
+        a: &[(i64, Literal)],
+        decoded: &[Literal],
+        multiple: impl Fn(i64) -> i64,
+    ) -> Vec<(i64, Literal)> {
+        let mut sums: BTreeMap<i64, Vec<Literal>> = BTreeMap::new();
         for &(one, one_when) in a {
-            for &(other, other_when) in b {
-                let when = self.b.and([one_when, other_when]);
-                sums.entry(one + other).or_default().push(when);
+            for (at, &is) in (0..).zip(decoded) {
+                let when = self.b.and([one_when, is]);
+                sums.entry(one + multiple(at)).or_default().push(when);
             }
         }
         sums.into_iter().map(|(at, when)| (at, self.b.sum(when))).collect()
@@ -108,14 +107,7 @@ impl Compiler<'_> {
             let word: Word = (0..n_bits).map(bit).collect();
             words.push((when, word));
         }
-        let begun = match self.taken {
-            Taken::Never => Literal::FALSE,
-            Taken::Maybe => {
-                let begun = self.begun();
-                self.read(begun)
-            }
-            Taken::Always => Literal::TRUE,
-        };
+        let begun = self.has_begun();
         let word = self.chosen(&words, n_bits);
         Ok(word.into_iter().map(|bit| self.b.and([bit, begun])).collect())
     }
@@ -157,15 +149,10 @@ impl Compiler<'_> {
 
     /// The least and the largest value of an affine index or bound.
     pub(super) fn range(&self, affine: &crate::core::Affine) -> (i64, i64) {
-        let (mut least, mut most) = (affine.constant, affine.constant);
-        for &(var, factor) in &affine.terms {
-            let counter = &self.counters[&var];
-            let last = counter.least + i64::try_from(counter.n_values).unwrap_or(i64::MAX) - 1;
-            let ends = [factor * counter.least, factor * last];
-            least += ends[0].min(ends[1]);
-            most += ends[0].max(ends[1]);
-        }
-        (least, most)
+        affine.range(|var| {
+            let Counter { least, n_values, .. } = self.counters[&var];
+            (least, least + i64::try_from(n_values).unwrap_or(i64::MAX) - 1)
+        })
     }
 
     /// Whether a difference of two affine numbers is 0 or more.

@@ -3,11 +3,11 @@
 //! Every row passes for a fixed number of steps, then the next one, and after the last the first again. While it runs the circuit
 //! counts steps, those that take included, so it knows which row is in front of the network in the step after this one.
 
-use luge_circuit::{Affine, Literal, RegisterId};
+use luge_circuit::{Literal, RegisterId};
 
 use super::{
     Again, CircuitCompileError, Compiler, Counter, Full, LoopEnds, Step, Taken, Word, cycles::StateId,
-    values::constant,
+    statements::bits_for, values::constant,
 };
 use crate::core::Stmt;
 
@@ -29,10 +29,6 @@ pub(super) struct Passing {
     phase: Vec<RegisterId>,
     /// Whether the first row, which is held from the start, is still to be used.
     fresh: RegisterId,
-}
-
-fn n_bits_for(n_values: usize) -> usize {
-    (usize::BITS - n_values.saturating_sub(1).leading_zeros()).max(1) as usize
 }
 
 impl Compiler<'_> {
@@ -66,10 +62,7 @@ impl Compiler<'_> {
         self.jump(wait);
         self.begin(inside);
         (self.in_data, self.taken) = (true, Taken::Always);
-        self.loops.push(LoopEnds { after, again: Again::Row { wait, inside } });
-        self.block(body)?;
-        self.round_ends();
-        self.loops.pop();
+        self.rounds(LoopEnds { after, again: Again::Row { wait, inside } }, |c| c.block(body))?;
         self.in_data = false;
         self.begin(after);
         Ok(())
@@ -111,7 +104,7 @@ impl Compiler<'_> {
         let fresh = self.b.register("first_row_unused", true);
         self.registers.push(fresh);
         let word = |c: &mut Self, name: &str, n: usize, value: usize| {
-            c.b.word_register(name, n_bits_for(n), value as u64)
+            c.b.word_register(name, bits_for(n), value as u64)
         };
         let counter = self.counter("row", 0, rows.n_rows);
         let passing = Passing {
@@ -139,10 +132,7 @@ impl Compiler<'_> {
 
     fn after_a_step(&mut self, [row, phase]: &[Word; 2], n_rows: usize, hold: usize) -> [Word; 2] {
         let mut up = |word: &Word, n_values: usize| {
-            let mut sum = Affine::default();
-            sum.shift(1);
-            sum.add_word(word, 1);
-            let more = self.b.total(&sum, u32::try_from(word.len()).unwrap_or(u32::MAX));
+            let more = self.one_more(word);
             let last = constant(i64::try_from(n_values - 1).unwrap_or(i64::MAX), word.len());
             let last = self.b.equal(word, &last);
             let more: Word = more.into_iter().map(|bit| self.b.and([bit, !last])).collect();

@@ -136,23 +136,31 @@ impl Compiler<'_> {
         let head = self.here();
         let after = self.new_state();
         let taken = self.entering([before, body]);
-        self.loops.push(LoopEnds { after, again: Again::Head(head) });
-        self.block(before)?;
-        let holds = self.in_a_cycle(|c| c.condition(condition))?;
-        self.exit(!holds, after);
-        self.block(body)?;
+        self.rounds(LoopEnds { after, again: Again::Head(head) }, |c| {
+            c.block(before)?;
+            let holds = c.in_a_cycle(|c| c.condition(condition))?;
+            c.exit(!holds, after);
+            c.block(body)
+        })?;
+        // After no rounds or some.
+        self.taken = taken;
+        self.begin_if_reached(after);
+        Ok(())
+    }
+
+    /// A round of a loop that takes several cycles, and what comes after it.
+    pub(super) fn rounds(&mut self, ends: LoopEnds, round: impl FnOnce(&mut Self) -> Step<()>) -> Step<()> {
+        self.loops.push(ends);
+        round(self)?;
         self.round_ends();
         self.loops.pop();
-        self.leaving(taken);
-        self.begin_if_reached(after);
         Ok(())
     }
 
     /// A counter of a loop.
     pub(super) fn counter(&mut self, name: &str, least: i64, n_values: usize) -> Counter {
-        let n_bits = (usize::BITS - n_values.saturating_sub(1).leading_zeros()).max(1);
         let name = format!("{name}.c{}", self.registers.len());
-        Counter { word: self.word(&name, n_bits as usize), least, n_values }
+        Counter { word: self.word(&name, bits_for(n_values)), least, n_values }
     }
 
     fn for_loop(&mut self, stmt: &For) -> Step<()> {
@@ -244,11 +252,8 @@ impl Compiler<'_> {
         let inside = self.here();
         let taken = self.entering([body, &[]]);
         let again = Again::Count { counter, end: to.clone(), value, body: inside };
-        self.loops.push(LoopEnds { after, again });
-        self.block(body)?;
-        self.round_ends();
-        self.loops.pop();
-        self.leaving(taken);
+        self.rounds(LoopEnds { after, again }, |c| c.block(body))?;
+        self.taken = taken;
         self.begin_if_reached(after);
         Ok(())
     }
@@ -311,11 +316,7 @@ impl Compiler<'_> {
 
     fn take(&mut self) -> Step<()> {
         let begun = self.begun();
-        let drops = match self.taken {
-            Taken::Never => Literal::FALSE,
-            Taken::Maybe => self.read(begun),
-            Taken::Always => Literal::TRUE,
-        };
+        let drops = self.has_begun();
         self.write(begun, Literal::TRUE, Literal::TRUE);
         self.taken = Taken::Always;
         if drops == Literal::FALSE {
@@ -337,19 +338,24 @@ impl Compiler<'_> {
         *self.begun.insert(begun)
     }
 
+    /// Whether a sample was taken, where control is now.
+    pub(super) fn has_begun(&mut self) -> Literal {
+        match self.taken {
+            Taken::Never => Literal::FALSE,
+            Taken::Maybe => {
+                let begun = self.begun();
+                self.read(begun)
+            }
+            Taken::Always => Literal::TRUE,
+        }
+    }
+
     /// What is known of samples where a loop begins.
     fn entering(&mut self, bodies: [&[Stmt]; 2]) -> Taken {
-        let takes = bodies.iter().any(|body| body.iter().any(takes));
-        let before = self.taken;
-        if takes && before == Taken::Never {
+        if self.taken == Taken::Never && bodies.into_iter().flatten().any(takes) {
             self.taken = Taken::Maybe;
         }
         self.taken
-    }
-
-    /// The same where it ends: after no rounds or some.
-    fn leaving(&mut self, entered: Taken) {
-        self.taken = entered;
     }
 
     fn begin_if_reached(&mut self, state: StateId) {
@@ -360,17 +366,18 @@ impl Compiler<'_> {
     }
 }
 
-fn takes(stmt: &Stmt) -> bool {
-    matches!(stmt.kind, StmtKind::Take) || blocks(stmt).iter().any(|body| body.iter().any(takes))
+/// Bits of a number that counts so many values.
+pub(super) fn bits_for(n_values: usize) -> usize {
+    (usize::BITS - n_values.saturating_sub(1).leading_zeros()).max(1) as usize
 }
 
-fn blocks(stmt: &Stmt) -> Vec<&[Stmt]> {
+fn takes(stmt: &Stmt) -> bool {
     match &stmt.kind {
-        StmtKind::If(_, then, otherwise) => vec![then, otherwise],
-        StmtKind::While { before, body, .. } => vec![before, body],
+        StmtKind::Take => true,
+        StmtKind::If(_, a, b) | StmtKind::While { before: a, body: b, .. } => a.iter().chain(b).any(takes),
         StmtKind::For(For { body, .. }) | StmtKind::Repeat { body, .. } | StmtKind::EachSample(body) => {
-            vec![body]
+            body.iter().any(takes)
         }
-        _ => Vec::new(),
+        _ => false,
     }
 }

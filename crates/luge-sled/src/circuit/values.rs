@@ -236,7 +236,7 @@ impl Compiler<'_> {
     }
 
     /// The product of two numbers, with all its bits after the point: an affine form over the ands of their bits.
-    fn product(&mut self, op: Op, fraction: u32, n_bits: usize, [a, b]: [&Word; 2]) -> Affine {
+    pub(super) fn product(&mut self, op: Op, fraction: u32, n_bits: usize, [a, b]: [&Word; 2]) -> Affine {
         let n_wanted = n_bits + fraction as usize;
         let mut sum = Affine::default();
         let weight = |word: &Word, at: usize| if at + 1 == word.len() { -(1_i128 << at) } else { 1 << at };

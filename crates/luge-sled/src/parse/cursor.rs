@@ -33,24 +33,13 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn is(&self, symbol: &str) -> bool {
-        matches!(self.peek().kind, Kind::Symbol(found) if found == symbol)
+    /// Whether a symbol or a word comes next.
+    pub(super) fn is(&self, text: &str) -> bool {
+        matches!(self.peek().kind, Kind::Name | Kind::Symbol(_)) && self.text() == text
     }
 
-    pub(super) fn is_word(&self, word: &str) -> bool {
-        self.peek().kind == Kind::Name && self.text() == word
-    }
-
-    pub(super) fn take(&mut self, symbol: &str) -> bool {
-        let found = self.is(symbol);
-        if found {
-            self.advance();
-        }
-        found
-    }
-
-    pub(super) fn take_word(&mut self, word: &str) -> bool {
-        let found = self.is_word(word);
+    pub(super) fn take(&mut self, text: &str) -> bool {
+        let found = self.is(text);
         if found {
             self.advance();
         }
@@ -112,8 +101,21 @@ impl Parser<'_> {
             && digits.is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()))
     }
 
-    pub(super) fn expect(&mut self, symbol: &str) -> Parsed<()> {
-        if self.take(symbol) { Ok(()) } else { self.fail(&format!("`{symbol}`")) }
+    pub(super) fn expect(&mut self, text: &str) -> Parsed<()> {
+        if self.take(text) { Ok(()) } else { self.fail(&format!("`{text}`")) }
+    }
+
+    /// What stands between two commas, up to the end of the list and behind it.
+    pub(super) fn list<T>(&mut self, end: &str, item: fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut list = Vec::new();
+        while !self.is(end) {
+            list.push(item(self)?);
+            if !self.take(",") {
+                break;
+            }
+        }
+        self.expect(end)?;
+        Ok(list)
     }
 
     /// The `;` that ends something. If it was forgotten the place is right after the last token, and what follows is
@@ -130,7 +132,7 @@ impl Parser<'_> {
         let forgotten = next_line
             || self.is("}")
             || self.peek().kind == Kind::End
-            || begins.iter().any(|word| self.is_word(word));
+            || begins.iter().any(|word| self.is(word));
         if forgotten {
             let _: Parsed<()> = self.fail_at(end..end, "`;`");
             return Ok(());

@@ -39,7 +39,7 @@ impl Parser<'_> {
     pub(super) fn cast(&mut self) -> Parsed<Expr> {
         let start = self.span().start;
         let mut value = self.unary()?;
-        while self.take_word("as") {
+        while self.take("as") {
             let saturating = self.take("|");
             let to = self.ty()?;
             let depth = value.depth;
@@ -80,12 +80,11 @@ impl Parser<'_> {
             self.expect(")")?;
             return Ok(Expr { span: self.since(start), ..inner });
         }
-        if self.take_word("if") {
+        if self.take("if") {
             return self.choice(start);
         }
-        let kind = if self.is("[") {
-            self.advance();
-            ExprKind::List(self.list("]")?)
+        let kind = if self.take("[") {
+            ExprKind::List(self.list("]", Self::expr)?)
         } else if self.peek().kind == Kind::Number {
             let Some(value) = Ratio::parse(self.text()) else {
                 let n_digits = self.text().bytes().filter(u8::is_ascii_digit).count();
@@ -94,15 +93,15 @@ impl Parser<'_> {
             };
             self.advance();
             ExprKind::Number(value)
-        } else if self.take_word("true") {
+        } else if self.take("true") {
             ExprKind::Bool(true)
-        } else if self.take_word("false") {
+        } else if self.take("false") {
             ExprKind::Bool(false)
         } else {
             self.foreign_expression()?;
             let name = self.name("an expression")?;
             if self.take("(") {
-                ExprKind::Call(name, self.list(")")?)
+                ExprKind::Call(name, self.list(")", Self::expr)?)
             } else if self.is(".") {
                 self.method(name)?
             } else {
@@ -140,12 +139,11 @@ impl Parser<'_> {
     fn choice(&mut self, start: usize) -> Parsed<Expr> {
         let condition = self.expr()?;
         let yes = self.braced()?;
-        if !self.take_word("else") {
+        if !self.take("else") {
             return self.fail("`else`: as a value, `if` has two branches");
         }
         let other = self.span().start;
-        let no =
-            if self.take_word("if") { self.nested(|parser| parser.choice(other))? } else { self.braced()? };
+        let no = if self.take("if") { self.nested(|parser| parser.choice(other))? } else { self.braced()? };
         let depth = condition.depth.max(yes.depth).max(no.depth);
         self.make(ExprKind::If(Box::new(condition), Box::new(yes), Box::new(no)), start, depth)
     }
@@ -160,14 +158,12 @@ impl Parser<'_> {
     /// `t.read()`; arrays have no methods.
     fn method(&mut self, name: Name) -> Parsed<ExprKind> {
         self.advance();
-        if ["len", "length", "size", "shape"].iter().any(|word| self.is_word(word)) {
+        if ["len", "length", "size", "shape"].iter().any(|word| self.is(word)) {
             let message = format!("`{}` has no `{}`", name.text, self.text());
             let help = "lengths have names: those of the data are in the learner's signature, such as M, others can be a `const`";
             return self.refuse(self.span(), message, "not part of Sled", help);
         }
-        if !self.take_word("read") {
-            return self.fail("`read`");
-        }
+        self.expect("read")?;
         self.expect("(")?;
         self.expect(")")?;
         Ok(ExprKind::Read(name))
@@ -175,7 +171,7 @@ impl Parser<'_> {
 
     /// What other languages have in the place of an expression.
     fn foreign_expression(&mut self) -> Parsed<()> {
-        if self.is_word("match") {
+        if self.is("match") {
             let help = "choose with `if c { a } else if d { b } else { e }`";
             return self.refuse(self.span(), "`match` is not part of Sled", "no expression", help);
         }
@@ -184,17 +180,5 @@ impl Parser<'_> {
             return self.refuse(self.span(), "a text", "not a value", help);
         }
         Ok(())
-    }
-
-    pub(super) fn list(&mut self, end: &str) -> Parsed<Vec<Expr>> {
-        let mut list = Vec::new();
-        while !self.is(end) {
-            list.push(self.expr()?);
-            if !self.take(",") {
-                break;
-            }
-        }
-        self.expect(end)?;
-        Ok(list)
     }
 }
