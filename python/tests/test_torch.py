@@ -1,4 +1,4 @@
-"""PyTorch, which is large: only with LUGE_TORCH=1."""
+"""PyTorch, which is large: only with LUGE_TEST=torch."""
 
 import itertools
 import os
@@ -9,8 +9,8 @@ import pytest
 
 import luge
 
-if not os.environ.get("LUGE_TORCH"):
-    pytest.skip("LUGE_TORCH=1 runs these", allow_module_level=True)
+if "torch" not in os.environ.get("LUGE_TEST", ""):
+    pytest.skip("LUGE_TEST=torch runs these", allow_module_level=True)
 
 import torch
 

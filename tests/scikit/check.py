@@ -1,6 +1,6 @@
 """Holds learners that ship to scikit-learn's: the same accuracy within 1 %, ridge's weights within 1e-3.
 
-    LUGE_SKLEARN=1 cargo test --test programs scikit
+    LUGE_TEST=sklearn cargo test --test programs scikit
 
 The test writes what every learner found, with the numbers it was given, and calls this script. If scikit-learn is not there, the
 script installs it in a virtual environment of its own and starts again there.

@@ -1,10 +1,10 @@
-//! The page in a browser: with `LUGE_BROWSER=1` in the environment `tests/browser/check.mjs` does there what users do.
+//! The page in a browser: with `LUGE_TEST=browser` in the environment `tests/browser/check.mjs` does there what users do.
 
-use std::{env, path::Path, process::Command};
+use std::{path::Path, process::Command};
 
 #[test]
 fn users_can_do_what_they_should_and_the_console_stays_silent() {
-    if env::var_os("LUGE_BROWSER").is_none() {
+    if !luge_suite::asked_for("browser") {
         return;
     }
     let checked = Command::new("node")

@@ -59,9 +59,9 @@ fn kill_after(args: &[&str], wait: Duration) -> Option<String> {
     (ended && output.status.success()).then(|| text(&output).0)
 }
 
-/// Kills of each run: 100, or as many as `LUGE_CASES` says.
+/// Kills of each run: 100, or as many as `LUGE_TEST=cases=N` says.
 fn n_kills() -> usize {
-    std::env::var("LUGE_CASES").ok().map_or(100, |text| text.parse().expect("a number of kills"))
+    luge_suite::number("cases", 100)
 }
 
 /// What lies in a folder.

@@ -1,6 +1,6 @@
 //! Memory that fails: the whole command line over an allocator that refuses some allocations. Each command is run with
 //! the n-th allocation refused, alone and with all that follow, for n spread over the run. It ends with words, and
-//! every file is whole or absent. `LUGE_CASES` says how many n are tried.
+//! every file is whole or absent. `LUGE_TEST=cases=N` says how many n are tried.
 //!
 //! An allocation that cannot fail, as Rust's collections make them, ends the process with the runtime's own words.
 //! The same allocator counts: work that must grow linearly is held to that.
@@ -113,7 +113,7 @@ fn n_allocations(folder: &Path, line: &str) -> u64 {
 
 /// How many allocations of a run are refused, one in each of as many runs.
 fn n_cases() -> u64 {
-    env::var("LUGE_CASES").ok().map_or(10, |text| text.parse().expect("a number of cases"))
+    luge_suite::number("cases", 10)
 }
 
 /// Numbers from 1 to `n`: the first ones close together, where arguments and files are read, the others evenly.

@@ -1,6 +1,6 @@
 //! `--proofs`: Rocq is asked, and what is proved is said only where it has accepted the network.
 //!
-//! Needs Rocq and the proofs built (`.ci/proofs`), so it runs with `LUGE_PROOFS=1` in the environment.
+//! Needs Rocq and the proofs built (`.ci/proofs`), so it runs with `LUGE_TEST=proofs` in the environment.
 
 use std::{
     path::{Path, PathBuf},
@@ -20,7 +20,7 @@ fn luge(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
 }
 
 fn asked() -> bool {
-    std::env::var_os("LUGE_PROOFS").is_some_and(|value| value == "1")
+    luge_suite::asked_for("proofs")
 }
 
 #[test]

@@ -6,9 +6,9 @@ use luge_machine::{Simulator, SymbolId};
 
 #[test]
 fn native_code_makes_the_machine_s_run() {
-    let learners: &[&str] = match std::env::var_os("LUGE_EXHAUSTIVE") {
-        Some(_) => &["perceptron", "parity_elimination", "k_means"],
-        None => &["perceptron", "parity_elimination"],
+    let learners: &[&str] = match luge_suite::asked_for("exhaustive") {
+        true => &["perceptron", "parity_elimination", "k_means"],
+        false => &["perceptron", "parity_elimination"],
     };
     for name in learners {
         let shipped = catalogue::find(name).expect("it ships");

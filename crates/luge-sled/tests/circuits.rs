@@ -79,10 +79,10 @@ fn agree(source: &str, sizes: &Sizes) -> (Outcome, u64) {
     (reference, cycles)
 }
 
-/// So many programs, more with LUGE_CASES.
+/// So many programs, more with `LUGE_TEST=cases=N`.
 #[test]
 fn circuits_do_what_the_interpreter_does() {
-    let cases = std::env::var("LUGE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(200_u32);
+    let cases = luge_suite::number("cases", 200_u32);
     let dice = TestRng::from_seed(RngAlgorithm::ChaCha, &[11; 32]);
     let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), dice);
     let numbers = prop::collection::vec(any::<u8>(), 0..240);
@@ -104,7 +104,7 @@ fn circuits_do_what_the_interpreter_does() {
 /// The rows of a table pass, each for some steps, and the circuit waits for the one that is next.
 #[test]
 fn tables_pass_in_a_cycle() {
-    let cases = std::env::var("LUGE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(100_u32);
+    let cases = luge_suite::number("cases", 100_u32);
     let dice = TestRng::from_seed(RngAlgorithm::ChaCha, &[12; 32]);
     let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), dice);
     let numbers = prop::collection::vec(any::<u8>(), 0..240);

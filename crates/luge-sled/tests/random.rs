@@ -23,10 +23,10 @@ use writer::{
 /// Threads that share the programs, each with dice of its own.
 const N_THREADS: u8 = 16;
 
-/// So many programs in all, more with LUGE_CASES. A failure prints its program.
+/// So many programs in all, more with `LUGE_TEST=cases=N`. A failure prints its program.
 #[test]
 fn machines_do_what_the_interpreter_does() {
-    let cases = std::env::var("LUGE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1000_u32);
+    let cases = luge_suite::number("cases", 1000_u32);
     let cases = cases.div_ceil(N_THREADS.into());
     let accepted: u32 = thread::scope(|scope| {
         let threads: Vec<_> = (0..N_THREADS).map(|seed| scope.spawn(move || check(seed, cases))).collect();
@@ -61,13 +61,13 @@ fn check(seed: u8, cases: u32) -> u32 {
     accepted.get()
 }
 
-/// So many programs for the two interpreters, more with LUGE_CASES: a quarter of them takes its samples from a stream.
+/// So many programs for the two interpreters, more with `LUGE_TEST=cases=N`: a quarter of them takes its samples from a stream.
 const N_INTERPRETED: u32 = 2_000;
 
 /// The second interpreter knows the language from its page alone.
 #[test]
 fn both_interpreters_give_programs_one_meaning() {
-    let cases = std::env::var("LUGE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(N_INTERPRETED);
+    let cases = luge_suite::number("cases", N_INTERPRETED);
     let dice = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), dice);
     let numbers = prop::collection::vec(any::<u8>(), 0..240);

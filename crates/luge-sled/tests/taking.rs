@@ -184,7 +184,7 @@ fn either_a_stream_or_a_table() {
 /// Random programs on random streams, batches of 1, 2 and 7; a failure prints its program.
 #[test]
 fn machines_on_streams_do_what_the_interpreter_does() {
-    let cases = std::env::var("LUGE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
+    let cases = luge_suite::number("cases", 300);
     let config =
         ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 60, ..Default::default() };
     let format = prop_oneof![Just((3, 2)), Just((4, 4)), Just((2, 6)), Just((6, 0))];

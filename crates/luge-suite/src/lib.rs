@@ -1,4 +1,4 @@
-//! The cases of `tests/suite`, read in the same way by every executor.
+//! The cases of `tests/suite`, read in the same way by every executor, and what `LUGE_TEST` asks of the suites.
 //!
 //! A case is a `.toml` file beside a machine file. It says how the run must end, and nothing about who runs it.
 //!
@@ -8,11 +8,14 @@
 //! assert_eq!((champion.outcome.as_str(), champion.steps), ("halted", 6));
 //! ```
 
+mod asked;
+
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
+pub use asked::{asked_for, number};
 use serde::Deserialize;
 
 /// One run and its expected end.

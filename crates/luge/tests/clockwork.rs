@@ -1,6 +1,6 @@
 //! Sled learners as circuits: interpreter, circuit simulator and MLP agree, and docs/ordinary.md has their sizes.
 //!
-//! `LUGE_EXHAUSTIVE=1 cargo test -p luge --test clockwork -- --nocapture` runs all learners of the page's table and prints it.
+//! `LUGE_TEST=exhaustive cargo test -p luge --test clockwork -- --nocapture` runs all learners of the page's table and prints it.
 
 #[path = "../../luge-sled/tests/writer/mod.rs"]
 mod writer;
@@ -16,7 +16,7 @@ use luge::{
 };
 
 fn is_exhaustive() -> bool {
-    std::env::var_os("LUGE_EXHAUSTIVE").is_some()
+    luge_suite::asked_for("exhaustive")
 }
 
 /// The learner's job on the samples that ship with it.

@@ -1,7 +1,7 @@
 //! Every reader on texts and bytes that are almost right: the cases of the repository and the seeds in `fuzz/seeds`, cut,
 //! spliced and changed at random. Each must be read or refused, never more.
 //!
-//! `LUGE_FUZZ=600 cargo test --test fuzz` goes on for ten minutes; `LUGE_FUZZ_SEED=7` takes another way. What a target demands is
+//! `LUGE_TEST=fuzz=600 cargo test --test fuzz` goes on for ten minutes; `LUGE_TEST="fuzz=600 seed=7"` takes another way. What a target demands is
 //! what the targets of cargo-fuzz demand: the same code.
 
 #[path = "../../../fuzz/src/lib.rs"]
@@ -53,7 +53,7 @@ fn corpus(folders: &[&str]) -> Vec<Vec<u8>> {
 /// Seconds for every target.
 fn patience() -> Duration {
     const TARGETS: f64 = 12.0;
-    let all = std::env::var("LUGE_FUZZ").ok().map_or(3.0, |text| text.parse().expect("seconds"));
+    let all = luge_suite::number("fuzz", 3.0);
     Duration::from_secs_f64(all / TARGETS)
 }
 
@@ -145,7 +145,7 @@ impl Mutator {
 
 /// Reads one input after another until the time is over.
 fn fuzz(corpus: Vec<Vec<u8>>, target: impl Fn(&[u8])) {
-    let seed = std::env::var("LUGE_FUZZ_SEED").ok().map_or(1, |text| text.parse().expect("a number"));
+    let seed = luge_suite::number("seed", 1);
     let untouched = corpus.clone();
     let mut mutator = Mutator { random: ChaCha8Rng::seed_from_u64(seed), corpus };
     let started = Instant::now();

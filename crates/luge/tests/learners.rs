@@ -217,7 +217,7 @@ fn spots(shipped: &'static Shipped, n_steps: u64) {
 #[test]
 fn dense_agrees_wherever_it_looks() {
     // Half a million vertices, all evaluated, take a second a step; where everything is checked there are more steps.
-    let all = std::env::var_os("LUGE_EXHAUSTIVE").is_some_and(|v| v == "1");
+    let all = luge_suite::asked_for("exhaustive");
     for shipped in programs() {
         spots(shipped, if all { 3 } else { 1 });
     }

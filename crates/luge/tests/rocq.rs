@@ -62,14 +62,14 @@ fn shipped(name: &str) -> String {
     written.expect("plain with the offset carrier").text
 }
 
-/// With `LUGE_RENEW=1` in the environment the example is written anew.
+/// With `LUGE_TEST=renew` in the environment the example is written anew.
 fn check(example: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proofs/examples").join(example);
-    if std::env::var_os("LUGE_RENEW").is_some() {
+    if luge_suite::asked_for("renew") {
         fs::write(&path, text).expect("a file to write to");
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == text, "{example} is not what is written today: renew it with LUGE_RENEW=1");
+    assert!(kept == text, "{example} is not what is written today: renew it with LUGE_TEST=renew");
 }
 
 /// A machine that takes one sample, latches its label and copies it.

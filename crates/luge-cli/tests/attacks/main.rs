@@ -1,7 +1,7 @@
 //! Attacks on the command line, by class: changed files (`mutation`), option values, torture (too much of everything,
 //! kills, failing writes), resealed models and checkpoints, texts for terminals, limits at powers of two, and servers.
 //! Commands run under a limit of memory (`ulimit -v`). Each ends with words and a status of its own; none is killed,
-//! none panics. Every class prints its number of cases; `LUGE_CASES` asks for more of those that are drawn.
+//! none panics. Every class prints its number of cases; `LUGE_TEST=cases=N` asks for more of those that are drawn.
 #![cfg(unix)]
 
 mod boundaries;
@@ -105,7 +105,7 @@ fn learner(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../luge/learners").join(name).display().to_string()
 }
 
-/// How many cases to draw: as many as `LUGE_CASES` says, or the number that every run has time for.
+/// How many cases to draw: as many as `LUGE_TEST=cases=N` says, or the number that every run has time for.
 fn n_cases(usual: u64) -> u64 {
-    env::var("LUGE_CASES").ok().map_or(usual, |text| text.parse().expect("a number of cases"))
+    luge_suite::number("cases", usual)
 }

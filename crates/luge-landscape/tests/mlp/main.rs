@@ -57,9 +57,9 @@ fn network(circuit: &Circuit, steps: u64, float: Float) -> CircuitNetwork {
     CircuitNetwork::build(circuit, constants, Safeguards::default())
 }
 
-/// As many random circuits as asked for by `LUGE_EXHAUSTIVE`, else a sample.
+/// As many random circuits as asked for by `LUGE_TEST=exhaustive`, else a sample.
 fn n_circuits(all: u64) -> u64 {
-    if std::env::var_os("LUGE_EXHAUSTIVE").is_some() { all } else { all / 10 }
+    if luge_suite::asked_for("exhaustive") { all } else { all / 10 }
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn of_the_suite() {
 
 #[test]
 fn of_all_machines_with_two_states() {
-    let all = std::env::var_os("LUGE_EXHAUSTIVE").is_some_and(|v| v == "1");
+    let all = luge_suite::asked_for("exhaustive");
     let tape = filled("1101000101110010100001101111001", 14);
     let mut n_steps = 0;
     for index in (0..12_usize.pow(4)).step_by(if all { 1 } else { 41 }) {
@@ -182,7 +182,7 @@ fn of_a_machine_with_twelve_tapes() {
 /// All 47,176,870 steps, each beside the simulator; where everything is checked, on every landscape.
 #[test]
 fn of_the_five_state_champion() {
-    let all = std::env::var_os("LUGE_EXHAUSTIVE").is_some_and(|v| v == "1");
+    let all = luge_suite::asked_for("exhaustive");
     let champion = machine("1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA");
     for kind in if all { &OUTSIDE[..] } else { &OUTSIDE[..1] } {
         for (engine, compare) in WAYS {

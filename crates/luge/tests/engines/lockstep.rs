@@ -131,7 +131,7 @@ const ANY: Shape = Shape { n_tapes: 1..=3, n_symbols: 2..=4, start_may_halt: fal
 
 /// So many machines where everything is to be checked, and one in twenty otherwise.
 pub(crate) fn many(n: usize) -> usize {
-    if std::env::var_os("LUGE_EXHAUSTIVE").is_some_and(|v| v == "1") { n } else { n / 20 }
+    if luge_suite::asked_for("exhaustive") { n } else { n / 20 }
 }
 
 #[test]

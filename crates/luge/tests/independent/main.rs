@@ -1,6 +1,6 @@
 //! The exported graph, and JAX's opinion of it.
 //!
-//! Every test writes its graphs, its data and what the dense engine did to `target/independent`. With `LUGE_JAX=1` in
+//! Every test writes its graphs, its data and what the dense engine did to `target/independent`. With `LUGE_TEST=jax` in
 //! the environment, `tests/independent/check.py` trains the same graphs and must go the same way.
 
 mod ordinary;
@@ -157,7 +157,7 @@ fn directory() -> PathBuf {
 }
 
 fn jax_is_asked() -> bool {
-    env::var_os("LUGE_JAX").is_some_and(|value| value == "1")
+    luge_suite::asked_for("jax")
 }
 
 /// A learner on a table whose target is `y`.

@@ -2,7 +2,7 @@
 //!
 //! Each of the four cells writes 0 or 1, moves left or right and goes on to A, B or Z, which halts: 12 choices. Every
 //! machine runs 60 steps or until it halts, on a tape filled without symmetry: its mirror image, its inverse and
-//! its shifts all differ from it. A sample runs always; `LUGE_EXHAUSTIVE=1` runs them all.
+//! its shifts all differ from it. A sample runs always; `LUGE_TEST=exhaustive` runs them all.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -40,7 +40,7 @@ fn check(index: usize, kind: LandscapeKind) -> u64 {
 
 #[test]
 fn every_one_of_them() {
-    let stride = if std::env::var_os("LUGE_EXHAUSTIVE").is_some_and(|v| v == "1") { 1 } else { SAMPLE };
+    let stride = if luge_suite::asked_for("exhaustive") { 1 } else { SAMPLE };
     let indices: Vec<usize> = (0..N_MACHINES).step_by(stride).collect();
     let (next, n_steps) = (AtomicUsize::new(0), AtomicU64::new(0));
     let n_threads = std::thread::available_parallelism().map_or(1, usize::from);

@@ -1,4 +1,4 @@
-//! With `LUGE_SKLEARN=1` in the environment: scikit-learn fits the same data, and classifies as many rows right.
+//! With `LUGE_TEST=sklearn` in the environment: scikit-learn fits the same data, and classifies as many rows right.
 
 use std::{env, fs, path::Path, process::Command};
 
@@ -20,7 +20,7 @@ const KNOWN: [&str; 7] = [
 
 #[test]
 fn scikit_learn_agrees() {
-    if env::var_os("LUGE_SKLEARN").is_none_or(|v| v != "1") {
+    if !luge_suite::asked_for("sklearn") {
         return;
     }
     let lessons = KNOWN.map(|name| {
