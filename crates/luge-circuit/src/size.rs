@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Circuit, Gate, Literal, RegisterId, Total};
+use crate::{Circuit, Gate, Literal, RegisterId, Total, WireId};
 
 /// What a circuit is made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -76,66 +76,31 @@ impl Circuit {
     pub fn without_unread_registers(mut self, kept: &[RegisterId]) -> (Self, Vec<Option<RegisterId>>) {
         let mut needed = vec![false; self.registers.len()];
         let mut used = vec![false; self.gates.len()];
-        let mut waiting: Vec<usize> = self.output.iter().map(|literal| literal.wire.index()).collect();
-        waiting.extend([self.next.wire.index(), self.halted.wire.index()]);
+        used[0] = true;
+        let mut waiting: Vec<Literal> = self.output.iter().copied().chain([self.next, self.halted]).collect();
         let mut more: Vec<RegisterId> = kept.to_vec();
         loop {
             for register in more.drain(..) {
                 if !std::mem::replace(&mut needed[register.index()], true) {
-                    waiting.push(self.registers[register.index()].target.wire.index());
+                    waiting.push(self.registers[register.index()].target);
                 }
             }
-            let Some(wire) = waiting.pop() else { break };
-            if std::mem::replace(&mut used[wire], true) {
-                continue;
-            }
-            waiting.extend(self.gates[wire].operands().iter().map(|operand| operand.wire.index()));
-            if let Gate::Register(register) = self.gates[wire] {
-                more.push(register);
-            }
-        }
-        let mut n_kept = 0;
-        let place = |&needed: &bool| {
-            n_kept += usize::from(needed);
-            needed.then(|| RegisterId::new(n_kept - 1))
-        };
-        let places: Vec<Option<RegisterId>> = needed.iter().map(place).collect();
-        let mut at = needed.iter();
-        self.registers.retain(|_| at.next() == Some(&true));
-        for gate in &mut self.gates {
-            if let Gate::Register(register) = gate {
-                // Nothing reads the gate of a register that is left out.
-                *register = places[register.index()].unwrap_or(RegisterId(0));
+            let Some(Literal { wire, .. }) = waiting.pop() else { break };
+            if !std::mem::replace(&mut used[wire.index()], true) {
+                waiting.extend(self.gates[wire.index()].operands());
+                if let Gate::Register(register) = self.gates[wire.index()] {
+                    more.push(register);
+                }
             }
         }
-        (self.trimmed(), places)
-    }
-
-    /// The same circuit without gates that nothing reads. Gates keep their order.
-    #[must_use]
-    pub(crate) fn trimmed(mut self) -> Self {
-        let mut used = vec![false; self.gates.len()];
-        used[0] = true;
-        self.roots().for_each(|root| used[root.wire.index()] = true);
-        for index in (0..self.gates.len()).rev().filter(|&index| !self.gates[index].operands().is_empty()) {
-            if used[index] {
-                self.gates[index].operands().iter().for_each(|operand| used[operand.wire.index()] = true);
-            }
-        }
-        let mut renumbered = Vec::with_capacity(used.len());
-        let mut n_used = 0;
-        for &used in &used {
-            renumbered.push(n_used);
-            n_used += u32::from(used);
-        }
-        let renumber = |literal: &mut Literal| literal.wire.0 = renumbered[literal.wire.index()];
-        let mut kept = used.iter();
-        self.gates.retain(|_| kept.next() == Some(&true));
+        let (registers, wires) = (retain(&mut self.registers, &needed), retain(&mut self.gates, &used));
+        let renumber = |literal: &mut Literal| literal.wire = WireId::new(wires[literal.wire.index()]);
         // Bits of one number go on to share it.
         let mut number: Option<[Arc<Total>; 2]> = None;
         for gate in &mut self.gates {
             match gate {
-                Gate::False | Gate::Register(_) | Gate::Input(_) => {}
+                Gate::False | Gate::Input(_) => {}
+                Gate::Register(register) => *register = RegisterId::new(registers[register.index()]),
                 Gate::And(operands) | Gate::Sum(operands) | Gate::Parity(operands) => {
                     operands.iter_mut().for_each(renumber);
                 }
@@ -153,6 +118,26 @@ impl Circuit {
         }
         self.registers.iter_mut().for_each(|register| renumber(&mut register.target));
         self.output.iter_mut().chain([&mut self.next, &mut self.halted]).for_each(renumber);
-        self
+        let place = |(needed, place): (bool, usize)| needed.then(|| RegisterId::new(place));
+        (self, needed.into_iter().zip(registers).map(place).collect())
     }
+
+    /// The same circuit without gates that nothing reads. Gates keep their order.
+    #[must_use]
+    pub(crate) fn trimmed(self) -> Self {
+        let all: Vec<RegisterId> = (0..self.registers.len()).map(RegisterId::new).collect();
+        self.without_unread_registers(&all).0
+    }
+}
+
+/// Keeps some items; the place of each among those that are kept.
+fn retain<T>(items: &mut Vec<T>, kept: &[bool]) -> Vec<usize> {
+    let mut at = kept.iter();
+    items.retain(|_| at.next() == Some(&true));
+    let mut n_kept = 0;
+    let place = |&kept: &bool| {
+        n_kept += usize::from(kept);
+        n_kept - usize::from(kept)
+    };
+    kept.iter().map(place).collect()
 }

@@ -12,7 +12,7 @@ use std::{
 };
 
 use luge::job::{Job, TraceJob, source::Source};
-use luge_lab::{Channel, Command, Moment, PreparedJob, Scene, attend, replay::Survey};
+use luge_lab::{Channel, Command, PreparedJob, Scene, Wish, attend, moment, replay::Survey};
 use luge_train::{CacheLevel, Engine, Exact, StopRule};
 
 const FIVE: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
@@ -58,7 +58,7 @@ fn filmed(text: &str) -> (f64, u32) {
             let frame = Instant::now();
             replay.roll(&mut || frame.elapsed() < FRAME * 19 / 20).expect("gradients");
             survey.follow(&replay, &scene.tapes, &mut || frame.elapsed() < FRAME).expect("gradients");
-            let moment = Moment::of(scene, &mut replay, 12).expect("a moment");
+            let moment = moment(scene, &mut replay, 12).expect("a moment");
             assert!(!serde_json::to_string(&moment).expect("JSON").is_empty());
             moments += 1;
         }
@@ -75,7 +75,7 @@ fn watched(text: &str) -> (u64, u32, f64) {
         attend(&mut Channel { commands: obeyed, told }, &Arc::new(AtomicUsize::new(0)));
     });
     commands
-        .send(Command::Open { job: Box::new(job(text)), step: 0, held_out: None, ticket: 0 })
+        .send(Command::Open(Wish { job: Box::new(job(text)), step: 0, held_out: None, ticket: 0 }))
         .expect("a tab");
     commands.send(Command::Drawn {}).expect("a tab");
     let (mut first, mut last, mut moments) = (None, (0, Instant::now()), 0);

@@ -4,10 +4,7 @@ use luge::job::Job;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{
-    Around, Boundary, Figure, LineProfile, Moment, Nearby, Opening, Overview, PictureView, Proof, Refusal,
-    Surface,
-};
+use super::{Figure, PreparedJob, Proof, Refusal, RunError};
 
 /// The longest message that is read.
 pub const MAX_BYTES: usize = 1 << 20;
@@ -17,19 +14,7 @@ pub const MAX_BYTES: usize = 1 << 20;
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Command {
     /// Run this instead.
-    Open {
-        /// What to run.
-        job: Box<Job>,
-        /// The step to begin at.
-        #[serde(default)]
-        step: u64,
-        /// Rows of its data that a learner is not to see: CSV with the same header.
-        #[serde(default)]
-        held_out: Option<String>,
-        /// Comes back with the answer, so that a page knows which of its wishes it is about.
-        #[serde(default)]
-        ticket: u64,
-    },
+    Open(Wish),
     /// Compute this once.
     Figure {
         /// What.
@@ -90,6 +75,29 @@ pub enum Command {
     Drawn {},
 }
 
+/// A run that a page wants to see.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wish {
+    /// What to run.
+    pub job: Box<Job>,
+    /// The step to begin at.
+    #[serde(default)]
+    pub step: u64,
+    /// Rows of its data that a learner is not to see: CSV with the same header.
+    #[serde(default)]
+    pub held_out: Option<String>,
+    /// Comes back with the answer, so that a page knows which of its wishes it is about.
+    #[serde(default)]
+    pub ticket: u64,
+}
+
+impl Wish {
+    pub(super) fn prepare(&self, go_on: &mut dyn FnMut() -> bool) -> Result<PreparedJob, RunError> {
+        PreparedJob::open_with(&self.job, self.held_out.as_deref(), go_on)
+    }
+}
+
 impl Command {
     /// Reads what a page says.
     ///
@@ -109,18 +117,18 @@ impl Command {
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(super) enum ServerMessage<'a> {
-    Catalogue { catalogue: &'a super::catalogue::Catalogue },
-    Opened { ticket: u64, opening: Box<Opening> },
+    Catalogue { catalogue: &'a Value },
+    Opened { ticket: u64, opening: Value },
     Refused { ticket: Option<u64>, refusal: Refusal },
-    Moment { moment: Box<Moment>, playing: bool, busy: bool, per_second: f64, hit: Option<&'static str> },
-    Around { around: Option<Box<Around>> },
-    Overview { overview: Box<Overview> },
-    Picture { picture: Box<PictureView> },
-    Boundary { boundary: Box<Boundary> },
-    Nearby { nearby: Option<Nearby> },
-    Surface { surface: Option<Box<Surface>> },
+    Moment { moment: Value, playing: bool, busy: bool, per_second: f64, hit: Option<&'static str> },
+    Around { around: Option<Value> },
+    Overview { overview: Value },
+    Picture { picture: Value },
+    Boundary { boundary: Value },
+    Nearby { nearby: Option<Value> },
+    Surface { surface: Option<Value> },
     Proof { proof: Option<Box<Proof>> },
-    Profile { profile: LineProfile },
+    Profile { profile: Value },
     Figure { ticket: u64, figure: Option<Value>, refusal: Option<String> },
     Failed { message: String },
 }

@@ -5,17 +5,19 @@ mod lessons;
 mod ordinary;
 mod tapes;
 
-use std::panic::{self, AssertUnwindSafe};
+use std::{
+    error::Error,
+    panic::{self, AssertUnwindSafe},
+};
 
 use luge::stream::{Draw, Samples, ShippedStream, StreamJob};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::{StreamFilm, command::ServerMessage};
-use corners::Corners;
-use lessons::{Labels, TwoLines};
-use ordinary::Ordinary;
-use tapes::TapeWeights;
+
+/// A figure, as the page draws it; whatever is wrong is only shown.
+type Drawn = Result<Value, Box<dyn Error>>;
 
 /// Moments of a stream that a page shows.
 const N_MOMENTS: usize = 200;
@@ -64,36 +66,32 @@ impl Figure {
     /// Computes it; whatever goes wrong is said in the answer.
     pub(super) fn answer(&self, ticket: u64) -> ServerMessage<'static> {
         let drawn = panic::catch_unwind(AssertUnwindSafe(|| self.compute()));
-        match drawn.unwrap_or_else(|_| Err("this figure cannot be computed".to_owned())) {
+        match drawn.unwrap_or_else(|_| Err("this figure cannot be computed".into())) {
             Ok(figure) => ServerMessage::Figure { ticket, figure: Some(figure), refusal: None },
-            Err(refusal) => ServerMessage::Figure { ticket, figure: None, refusal: Some(refusal) },
+            Err(error) => ServerMessage::Figure { ticket, figure: None, refusal: Some(error.to_string()) },
         }
     }
 
-    fn compute(&self) -> Result<Value, String> {
+    fn compute(&self) -> Drawn {
         match self {
             Self::Stream { learner, draw, seed } => stream(learner, draw.as_deref(), *seed),
-            Self::Corners { levels } => value(&Corners::new(levels)?),
-            Self::Tapes {} => value(&TapeWeights::new()?),
-            Self::Labels { labels } => value(&Labels::new(labels)?),
-            Self::Lines {} => value(&TwoLines::new()?),
-            Self::Ordinary { seed } => value(&Ordinary::new(*seed)?),
+            Self::Corners { levels } => corners::corners(levels),
+            Self::Tapes {} => tapes::tape_weights(),
+            Self::Labels { labels } => lessons::first_step(labels),
+            Self::Lines {} => lessons::two_lines(),
+            Self::Ordinary { seed } => ordinary::ordinary(*seed),
         }
     }
 }
 
-fn value(figure: &impl Serialize) -> Result<Value, String> {
-    serde_json::to_value(figure).map_err(|error| error.to_string())
-}
-
-fn stream(learner: &str, draw: Option<&str>, seed: u64) -> Result<Value, String> {
+fn stream(learner: &str, draw: Option<&str>, seed: u64) -> Drawn {
     let shipped = ShippedStream::find(learner).ok_or_else(|| format!("no learner `{learner}` ships"))?;
     let source = shipped.program.source();
     let samples = match draw {
         Some(draw) => Samples::Draw(draw.parse::<Draw>().map_err(|error| format!("{draw}: {error}"))?),
-        None => shipped.samples.read(StreamJob::format_for(&source)).map_err(|error| error.to_string())?,
+        None => shipped.samples.read(StreamJob::format_for(&source))?,
     };
     let mut job = StreamJob::new(source, samples);
     (job.options.seed, job.options.steps) = (seed, MAX_STREAM_STEPS);
-    value(&StreamFilm::new(&job, N_MOMENTS).map_err(|error| error.to_string())?)
+    Ok(StreamFilm::new(&job, N_MOMENTS)?.record)
 }

@@ -21,7 +21,7 @@ mod session;
 mod stream_film;
 mod views;
 
-pub use command::{Command, MAX_BYTES};
+pub use command::{Command, MAX_BYTES, Wish};
 pub use figures::Figure;
 pub use prepared_job::{MAX_DENSE_STEPS, MAX_NOISY_STEPS, MAX_STEPS, PreparedJob, Scene};
 pub use proof::Proof;
@@ -31,4 +31,4 @@ pub use report::{MAX_MOMENTS, Report, stream_report};
 pub use server::{Counts, Lab, MAX_TABS, MAX_WAITING};
 pub use session::{Channel, DrivenRun, Gone, MAX_RUNS, Transport, attend, figure, greeting};
 pub use stream_film::StreamFilm;
-pub use views::{Around, Boundary, LineProfile, Moment, Nearby, Opening, Overview, PictureView, Surface};
+pub use views::{around, moment};

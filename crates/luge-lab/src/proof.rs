@@ -6,8 +6,6 @@ use luge::{
     certificate::answer::{Answer, Fit},
     files::predictor::Predictor,
     run::follow::ObservationRate,
-    trace::PreparedTrace,
-    training::PreparedTraining,
 };
 use luge_train::Outcome;
 use serde::Serialize;
@@ -24,7 +22,7 @@ pub struct Proof {
     #[serde(flatten)]
     answer: Answer,
     /// Gradient steps made.
-    steps: u64,
+    pub(crate) steps: u64,
     /// Whether the machine has halted.
     halted: bool,
     /// The digest of all vertices visited, as `--json` gives it.
@@ -36,14 +34,24 @@ pub struct Proof {
 }
 
 impl Proof {
+    /// `None` if the run was interrupted.
+    fn new(
+        answer: Answer,
+        outcome: Outcome,
+        path: u64,
+        first_mismatch: Option<u64>,
+        held_out: Option<(usize, Fit, Fit)>,
+    ) -> Option<Self> {
+        let (steps, halted) = match outcome {
+            Outcome::Interrupted { .. } => return None,
+            outcome => (outcome.steps(), matches!(outcome, Outcome::Converged { .. })),
+        };
+        Some(Self { answer, steps, halted, path: format!("{path:016x}"), first_mismatch, held_out })
+    }
+
     /// What was learned, if the machine learns.
     pub(crate) fn formula(&self) -> Option<&str> {
         self.answer.learned.as_ref().map(|learned| &*learned.formula)
-    }
-
-    /// Gradient steps made.
-    pub(crate) fn steps(&self) -> u64 {
-        self.steps
     }
 }
 
@@ -54,55 +62,27 @@ impl PreparedJob {
         let started = Instant::now();
         let within = move || started.elapsed() < PATIENCE && go_on();
         match &self.prepared {
-            Prepared::PreparedTrace(plan) => of_trace(plan, &within),
-            Prepared::PreparedTraining(lesson) => self.of_lesson(lesson, &within),
+            Prepared::PreparedTrace(plan) => {
+                let trace = plan.follow(None, ObservationRate::Moments, |_| flow(&within)).ok()?;
+                let first_mismatch = trace.first_mismatch.as_ref().map(|first| first.step);
+                let answer = Answer::of_trace(plan, &trace);
+                Proof::new(answer, trace.outcome, trace.path, first_mismatch, None)
+            }
+            Prepared::PreparedTraining(lesson) => {
+                let report = lesson.follow(None, ObservationRate::Moments, |_| flow(&within)).ok()?;
+                let held_out = self.held_out.as_ref().map(|table| {
+                    let fit = |theta: Vec<f64>| {
+                        Fit::of(&Predictor::new(lesson.primary(), theta).predict(&table.features), table)
+                    };
+                    (table.n_samples(), fit(lesson.blank_theta()), fit(report.theta.clone()))
+                });
+                let answer = Answer::of_lesson(lesson, &report);
+                Proof::new(answer, report.outcome, report.path, None, held_out)
+            }
         }
     }
-
-    fn of_lesson(&self, lesson: &PreparedTraining, go_on: &dyn Fn() -> bool) -> Option<Proof> {
-        let report = lesson.follow(None, ObservationRate::Moments, |_| flow(go_on)).ok()?;
-        let (steps, halted) = ended(report.outcome)?;
-        let held_out = self.held_out.as_ref().map(|table| {
-            let fit = |theta: Vec<f64>| {
-                Fit::of(&Predictor::new(lesson.primary(), theta).predict(&table.features), table)
-            };
-            (table.n_samples(), fit(lesson.blank_theta()), fit(report.theta.clone()))
-        });
-        Some(Proof {
-            answer: Answer::of_lesson(lesson, &report),
-            steps,
-            halted,
-            path: format!("{:016x}", report.path),
-            first_mismatch: None,
-            held_out,
-        })
-    }
-}
-
-fn of_trace(plan: &PreparedTrace, go_on: &dyn Fn() -> bool) -> Option<Proof> {
-    let trace = plan.follow(None, ObservationRate::Moments, |_| flow(go_on)).ok()?;
-    let (steps, halted) = ended(trace.outcome)?;
-    let first_mismatch = trace.first_mismatch.as_ref().map(|first| first.step);
-    let path = format!("{:016x}", trace.path);
-    Some(Proof {
-        answer: Answer::of_trace(plan, &trace),
-        steps,
-        halted,
-        path,
-        first_mismatch,
-        held_out: None,
-    })
 }
 
 fn flow(go_on: &dyn Fn() -> bool) -> ControlFlow<()> {
     if go_on() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-}
-
-/// Steps made, and whether the machine has halted; `None` if the run was interrupted.
-fn ended(outcome: Outcome) -> Option<(u64, bool)> {
-    match outcome {
-        Outcome::Interrupted { .. } => None,
-        Outcome::Converged { steps } => Some((steps, true)),
-        outcome => Some((outcome.steps(), false)),
-    }
 }

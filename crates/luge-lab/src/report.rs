@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 
 use luge_machine::TapeId;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::{
-    Around, Boundary, LineProfile, Moment, Nearby, Opening, Overview, PictureView, PreparedJob, Proof,
-    RunError, Scene, StreamFilm, Surface,
+    PreparedJob, RunError, Scene, StreamFilm,
     assets::{self, ASSETS},
+    views,
 };
 use crate::replay::{Profile, Replay, Strip, Survey};
-use luge::{draw::plot::grouped, job::Job, run::engine::EngineError};
+use luge::{draw::plot::grouped, run::engine::EngineError};
 
 /// The most moments that are recorded.
 pub const MAX_MOMENTS: usize = 400;
@@ -21,27 +21,6 @@ const MAX_AROUND: usize = 40;
 
 /// Cells on each side of a head.
 const RADIUS: usize = 16;
-
-/// What a report shows.
-#[derive(Serialize)]
-struct Record<'a> {
-    job: &'a Job,
-    opening: Opening,
-    moments: Vec<Recorded>,
-    overview: Overview,
-    pictures: Vec<PictureView>,
-    profile: Option<LineProfile>,
-    proof: Option<Proof>,
-}
-
-#[derive(Serialize)]
-struct Recorded {
-    moment: Moment,
-    around: Option<Around>,
-    nearby: Option<Nearby>,
-    surface: Option<Surface>,
-    boundary: Option<Boundary>,
-}
 
 /// A finished report.
 #[derive(Debug)]
@@ -81,14 +60,14 @@ fn record(
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Report, RunError> {
     let mut replay = scene.replay()?;
-    let opening = Opening::of(scene, &replay.chosen);
+    let opening = views::opening(scene, &replay.chosen);
     while replay.end().is_none() {
         if !replay.seek(u64::MAX, go_on)? {
             return Err(RunError::BrokenOff);
         }
     }
     // Only a run that ends within what its reader allows is made once more.
-    let (job, proof) = (&stage.job, stage.prove(&|| true));
+    let proof = stage.prove(&|| true);
     let mut survey = Survey::new(&replay)?;
     survey.follow(&replay, &scene.tapes, &mut || true)?;
     survey.complete_curve(&replay, &mut || true)?;
@@ -100,19 +79,25 @@ fn record(
         let step = u128::from(steps) * i as u128 / (n_moments as u128 - 1).max(1);
         replay.seek(step as u64, &mut || true)?;
         let closely = i % every == 0 || i + 1 == n_moments;
-        moments.push(Recorded {
-            moment: Moment::of(scene, &mut replay, RADIUS)?,
-            around: if closely { Around::of(scene, &mut replay)? } else { None },
-            nearby: if closely { Nearby::of(&replay)? } else { None },
-            surface: if closely { Surface::of(scene, &mut replay)? } else { None },
-            boundary: if closely { Boundary::of(scene, &replay, None) } else { None },
-        });
+        moments.push(json!({
+            "moment": views::moment(scene, &mut replay, RADIUS)?,
+            "around": if closely { views::around(scene, &mut replay)? } else { None },
+            "nearby": if closely { views::nearby(&replay)? } else { None },
+            "surface": if closely { views::surface(scene, &mut replay)? } else { None },
+            "boundary": if closely { views::boundary(scene, &replay, None) } else { None },
+        }));
     }
     let strips: Vec<Strip> = scene.machine.tape_ids().map(|tape| survey.spacetime.strip(tape)).collect();
-    let pictures =
-        strips.iter().enumerate().map(|(tape, strip)| PictureView::of(strip, tape, false)).collect();
-    let profile = profile(scene, &replay)?;
-    let record = Record { job, opening, moments, overview: Overview::of(&survey), pictures, profile, proof };
+    let picture = |(tape, strip)| views::picture(strip, tape, false);
+    let record = json!({
+        "job": stage.job,
+        "opening": opening,
+        "moments": moments,
+        "overview": views::overview(&survey),
+        "pictures": strips.iter().enumerate().map(picture).collect::<Vec<_>>(),
+        "profile": profile(scene, &replay)?,
+        "proof": proof,
+    });
     let tape_name = |tape: usize| scene.machine.tape(TapeId::new(tape)).name.clone();
     Ok(Report {
         html: page("/index.html", &record),
@@ -125,27 +110,26 @@ fn record(
 }
 
 /// The steps of each line, where lines are known.
-fn profile<'n>(scene: &Scene<'n>, replay: &Replay<'n>) -> Result<Option<LineProfile>, EngineError> {
+fn profile<'n>(scene: &Scene<'n>, replay: &Replay<'n>) -> Result<Option<Value>, EngineError> {
     if scene.stage.lines.iter().all(Option::is_none) {
         return Ok(None);
     }
     let Some(mut profile) = Profile::new(replay, scene.machine.states().len())? else { return Ok(None) };
     let state = |vertex: usize| scene.state_at(vertex).map(|state| state.index());
     profile.follow(replay, &state, &mut || true)?;
-    Ok(Some(LineProfile::of(scene, &profile.visits)))
+    Ok(Some(views::line_profile(scene, &profile.visits)))
 }
 
 /// The report of a run on a stream.
 #[must_use]
 pub fn stream_report(film: &StreamFilm) -> String {
-    page("/stream.html", film)
+    page("/stream.html", &film.record)
 }
 
 /// A page with everything in it: style, program and record.
-fn page(path: &str, record: &impl Serialize) -> String {
+fn page(path: &str, record: &Value) -> String {
     // Inside a script element only this ends it.
-    let json =
-        serde_json::to_string(record).unwrap_or_default().replace("</", "<\\/").replace("<!--", "<\\!--");
+    let json = record.to_string().replace("</", "<\\/").replace("<!--", "<\\!--");
     let policy =
         "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
     let meta = format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">");
@@ -200,7 +184,7 @@ fn loss_svg(scene: &Scene<'_>, survey: &Survey<'_>, steps: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use luge::job::{TraceJob, source::Source};
+    use luge::job::{Job, TraceJob, source::Source};
 
     use super::*;
 

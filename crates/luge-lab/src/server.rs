@@ -23,14 +23,15 @@ use axum::{
     middleware::{Next, from_fn_with_state},
     routing::get,
 };
+use serde_json::Value;
 use tokio::{net::TcpListener, sync::mpsc::Sender, time};
 
 use super::{
     Command, Refusal, assets,
-    catalogue::Catalogue,
+    catalogue::catalogue,
     command::{MAX_BYTES, ServerMessage},
     connection_limits::Patient,
-    session::{Channel, attend},
+    session::{Channel, Permit, attend},
 };
 
 /// The longest message that is taken in before it is refused.
@@ -80,7 +81,7 @@ impl Counts {
 struct Shared {
     port: u16,
     counts: Counts,
-    catalogue: Arc<Catalogue>,
+    catalogue: Arc<Value>,
 }
 
 impl Lab {
@@ -101,7 +102,7 @@ impl Lab {
     /// If the system refuses.
     pub fn serve(self) -> io::Result<()> {
         let shared =
-            Shared { port: self.address.port(), counts: self.counts, catalogue: Arc::new(Catalogue::new()) };
+            Shared { port: self.address.port(), counts: self.counts, catalogue: Arc::new(catalogue()) };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         runtime.block_on(async move {
             let listener = TcpListener::from_std(self.listener)?;
@@ -188,28 +189,17 @@ async fn socket(
     if !headers.contains_key(header::ORIGIN) {
         return plain(StatusCode::FORBIDDEN, "a socket must say where it comes from\n");
     }
-    let room = |n: usize| (n < MAX_TABS).then_some(n + 1);
-    let Ok(_) = shared.counts.tabs.fetch_update(Ordering::SeqCst, Ordering::SeqCst, room) else {
+    let Some(tab) = Permit::new(&shared.counts.tabs, MAX_TABS) else {
         return plain(StatusCode::SERVICE_UNAVAILABLE, "64 tabs are open already: close one\n");
     };
-    let tab = Tab(Arc::clone(&shared.counts.tabs));
     upgrade
         .max_message_size(MAX_TAKEN)
         .max_frame_size(MAX_TAKEN)
         .on_upgrade(move |socket| async move { serve_tab(socket, shared, &tab).await })
 }
 
-/// Counts a tab while it lives.
-struct Tab(Arc<AtomicUsize>);
-
-impl Drop for Tab {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
 /// Passes messages between a socket and the thread that serves it, until one of them ends.
-async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Tab) {
+async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Permit) {
     let (commands, obeyed) = mpsc::sync_channel(MAX_WAITING);
     let (told, mut tells) = tokio::sync::mpsc::channel::<String>(QUEUE);
     let greeting = ServerMessage::Catalogue { catalogue: &shared.catalogue }.text();
@@ -233,22 +223,17 @@ async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Tab) {
         match event {
             Event::Received(Some(Ok(Message::Text(text)))) => {
                 silent = 0;
-                match Command::read(&text) {
-                    Ok(command) => match commands.try_send(command) {
-                        Ok(()) => {}
-                        Err(TrySendError::Full(_)) => {
-                            let message = format!("{MAX_WAITING} commands wait already: this one is dropped");
-                            let refusal = Refusal::new("options", message);
-                            let _ =
-                                refusals.try_send(ServerMessage::Refused { ticket: None, refusal }.text());
-                        }
-                        Err(TrySendError::Disconnected(_)) => return,
-                    },
-                    Err(refusal) => {
-                        // A page that is behind with its messages gets no more of them.
-                        let _ = refusals.try_send(ServerMessage::Refused { ticket: None, refusal }.text());
+                let refusal = match Command::read(&text).map(|command| commands.try_send(command)) {
+                    Ok(Ok(())) => continue,
+                    Ok(Err(TrySendError::Disconnected(_))) => return,
+                    Ok(Err(TrySendError::Full(_))) => {
+                        let message = format!("{MAX_WAITING} commands wait already: this one is dropped");
+                        Refusal::new("options", message)
                     }
-                }
+                    Err(refusal) => refusal,
+                };
+                // A page that is behind with its messages gets no more of them.
+                let _ = refusals.try_send(ServerMessage::Refused { ticket: None, refusal }.text());
             }
             Event::Received(Some(Ok(Message::Close(_)) | Err(_)) | None) => return,
             Event::Received(Some(Ok(_))) => silent = 0,

@@ -16,10 +16,10 @@ use std::{
     time::Duration,
 };
 
-use luge::{job::Job, run::engine::EngineError};
+use luge::run::engine::EngineError;
 use web_time::Instant;
 
-use super::{Command, Opening, PreparedJob, Proof, Refusal, RunError, Scene, command::ServerMessage};
+use super::{Command, PreparedJob, Proof, Refusal, RunError, Scene, Wish, command::ServerMessage, views};
 use crate::replay::{Profile, Replay, Survey};
 pub use driven::{DrivenRun, figure, greeting};
 use outbound::Shown;
@@ -117,41 +117,34 @@ impl<'t> Page<'t> {
                 }
             }
         }
-        !self.gone && !self.waiting.iter().any(|command| matches!(command, Command::Open { .. }))
+        !self.gone && !self.waiting.iter().any(|command| matches!(command, Command::Open(_)))
     }
 
     /// The run that the page wants to see: of several wishes the last one.
-    fn wish(&mut self) -> Result<Asked, Gone> {
+    fn wish(&mut self) -> Result<Wish, Gone> {
         loop {
             let command = self.next(Duration::from_secs(3600))?;
             if let Some(Command::Figure { figure, ticket }) = &command {
                 self.tell(&figure.answer(*ticket));
             }
-            if let Some(Command::Open { job, step, held_out, ticket }) = command
+            if let Some(Command::Open(wish)) = command
                 && self.wants_this()
             {
-                return Ok(Asked { job, step, held_out, ticket });
+                return Ok(wish);
             }
         }
     }
 }
 
-/// What a tab wants to see.
-struct Asked {
-    job: Box<Job>,
-    step: u64,
-    held_out: Option<String>,
-    ticket: u64,
-}
-
-/// Counts an open run while it lives.
-struct Permit(Arc<AtomicUsize>);
+/// Counts a tab or an open run while it lives.
+pub(crate) struct Permit(Arc<AtomicUsize>);
 
 impl Permit {
-    fn new(runs: &Arc<AtomicUsize>) -> Option<Self> {
-        let more = |n: usize| (n < MAX_RUNS).then_some(n + 1);
-        runs.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).ok()?;
-        Some(Self(Arc::clone(runs)))
+    /// `None` if there are as many as may be already.
+    pub(crate) fn new(count: &Arc<AtomicUsize>, most: usize) -> Option<Self> {
+        let more = |n: usize| (n < most).then_some(n + 1);
+        count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).ok()?;
+        Some(Self(Arc::clone(count)))
     }
 }
 
@@ -164,23 +157,23 @@ impl Drop for Permit {
 /// Serves one tab until its commands end. `runs` counts the runs that are open in all.
 pub fn attend(transport: &mut dyn Transport, runs: &Arc<AtomicUsize>) {
     let mut page = Page::new(transport);
-    while let Ok(asked) = page.wish() {
-        let refusal = match Permit::new(runs) {
+    while let Ok(wish) = page.wish() {
+        let refusal = match Permit::new(runs, MAX_RUNS) {
             None => Refusal::new("options", format!("{MAX_RUNS} runs are open already: close a tab")),
-            Some(_permit) => match show_alone(&asked, &mut page) {
+            Some(_permit) => match show_alone(&wish, &mut page) {
                 Ok(()) => continue,
                 // What is no longer wanted needs no answer.
                 Err(_) if !page.wants_this() => continue,
                 Err(error) => Refusal::from(&error),
             },
         };
-        page.tell(&ServerMessage::Refused { ticket: Some(asked.ticket), refusal });
+        page.tell(&ServerMessage::Refused { ticket: Some(wish.ticket), refusal });
     }
 }
 
 /// Shows one run until it is left; whatever goes wrong in it ends it and nothing else.
-fn show_alone(asked: &Asked, page: &mut Page<'_>) -> Result<(), RunError> {
-    let shown = panic::catch_unwind(AssertUnwindSafe(|| show(asked, page)));
+fn show_alone(wish: &Wish, page: &mut Page<'_>) -> Result<(), RunError> {
+    let shown = panic::catch_unwind(AssertUnwindSafe(|| show(wish, page)));
     shown.unwrap_or_else(|cause| {
         let words = cause.downcast_ref::<String>().cloned();
         let words = words.or_else(|| cause.downcast_ref::<&str>().map(|&words| words.to_owned()));
@@ -189,12 +182,11 @@ fn show_alone(asked: &Asked, page: &mut Page<'_>) -> Result<(), RunError> {
 }
 
 /// Shows one run until it is left.
-fn show(asked: &Asked, page: &mut Page<'_>) -> Result<(), RunError> {
-    let held_out = asked.held_out.as_deref();
-    let stage = Arc::new(PreparedJob::open_with(&asked.job, held_out, &mut || page.wants_this())?);
+fn show(wish: &Wish, page: &mut Page<'_>) -> Result<(), RunError> {
+    let stage = Arc::new(wish.prepare(&mut || page.wants_this())?);
     let (scene, prover) = (stage.scene()?, Prover::start(&stage));
-    let mut run = Run::new(&scene, asked.step, Some(prover))?;
-    run.begin(asked.ticket, page)?;
+    let mut run = Run::new(&scene, wish.step, Some(prover))?;
+    run.begin(wish.ticket, page)?;
     while let Some(idle) = run.turn(page)? {
         if page.wait(idle).is_err() {
             break;
@@ -288,7 +280,7 @@ impl<'s, 'n> Run<'s, 'n> {
 
     /// Says what there is to see, and looks for the end of the run for a while.
     fn begin(&mut self, ticket: u64, page: &mut Page<'_>) -> Result<(), EngineError> {
-        let opening = Box::new(Opening::of(self.scene, &self.replay.chosen));
+        let opening = views::opening(self.scene, &self.replay.chosen);
         page.tell(&ServerMessage::Opened { ticket, opening });
         let started = Instant::now();
         if let Err(error) = self.replay.scout(&mut || started.elapsed() < SCOUT && page.wants_this()) {
@@ -324,7 +316,7 @@ impl<'s, 'n> Run<'s, 'n> {
             self.shown.speed_from = (self.replay.front(), Instant::now());
         };
         match command {
-            Command::Open { .. } | Command::Figure { .. } => {}
+            Command::Open(_) | Command::Figure { .. } => {}
             Command::Seek { step } => go(Going::To(step.min(most))),
             Command::Step { by } => go(Going::To(self.replay.step().saturating_add_signed(by).min(most))),
             Command::Play { speed } => {

@@ -11,6 +11,7 @@ use luge::{
 use luge_net::{NodeId, Values, evaluate_node, numbers::from_signs};
 use luge_train::{SparseStream, StreamEngine};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// Takes that are shown one by one.
 const MAX_TAKES: usize = 512;
@@ -19,41 +20,16 @@ const MAX_TAKES: usize = 512;
 const MAX_CLOSE: usize = 100;
 
 /// A run on a stream, from its first sample to its result.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub struct StreamFilm {
-    name: String,
-    source: String,
-    n_features: usize,
-    batch: usize,
-    /// A: what the network puts out while it learns.
-    carrier: f64,
-    steps: u64,
-    taken: u64,
-    halted: bool,
-    /// What the labels of drawn samples depend on.
-    hidden: Vec<f64>,
-    moments: Vec<StreamMoment>,
-    takes: Vec<Take>,
-    theta: Vec<f64>,
-    judged: Option<(usize, usize)>,
-    answer: Answer,
-}
-
-/// The network before a step, and the batch of that step.
-#[derive(Debug, Serialize)]
-struct StreamMoment {
-    step: u64,
-    /// Batches taken so far.
-    taken: usize,
-    x: Vec<f64>,
-    y: Vec<f64>,
-    /// z, the slot for labels.
-    labels: Vec<f64>,
-    /// The numbers in the memory of one batch.
-    memory: Vec<f64>,
-    theta: Vec<f64>,
-    out: Vec<f64>,
-    loss: f64,
+    /// Gradient steps made.
+    pub steps: u64,
+    /// Whether the learner has halted.
+    pub halted: bool,
+    /// Moments recorded.
+    pub n_moments: usize,
+    /// All that a page shows.
+    pub(crate) record: Value,
 }
 
 /// A batch that the learner took.
@@ -79,41 +55,27 @@ impl StreamFilm {
         let close = takes.iter().take(MAX_CLOSE).flat_map(|take| [take.step, take.step + 1]);
         let wanted: BTreeSet<u64> = even.chain(close).collect();
         let moments = Watch::new(&lesson)?.moments(&wanted)?;
+        let (steps, halted, n_moments) = (report.steps, report.halted, moments.len());
         let input = &lesson.network.network.inputs()[0];
-        Ok(Self {
-            name: lesson.learner.machine().name().unwrap_or(&job.source.name).to_owned(),
-            source: job.source.text.clone(),
-            n_features: input.shape.cols,
-            batch: input.shape.rows,
-            carrier: lesson.network.constants.carrier,
-            steps: report.steps,
-            taken: report.taken,
-            halted: report.halted,
-            hidden: lesson.stream().hidden().to_vec(),
-            moments,
-            takes,
-            answer: Answer::of_certificate(&report.certificate),
-            theta: report.theta,
-            judged: report.judged,
-        })
-    }
-
-    /// Gradient steps made.
-    #[must_use]
-    pub fn steps(&self) -> u64 {
-        self.steps
-    }
-
-    /// Whether the learner has halted.
-    #[must_use]
-    pub fn halted(&self) -> bool {
-        self.halted
-    }
-
-    /// Moments recorded.
-    #[must_use]
-    pub fn n_moments(&self) -> usize {
-        self.moments.len()
+        let record = json!({
+            "name": lesson.learner.machine().name().unwrap_or(&job.source.name),
+            "source": job.source.text,
+            "n_features": input.shape.cols,
+            "batch": input.shape.rows,
+            // A: what the network puts out while it learns.
+            "carrier": lesson.network.constants.carrier,
+            "steps": steps,
+            "taken": report.taken,
+            "halted": halted,
+            // What the labels of drawn samples depend on.
+            "hidden": lesson.stream().hidden(),
+            "moments": moments,
+            "takes": takes,
+            "answer": Answer::of_certificate(&report.certificate),
+            "theta": report.theta,
+            "judged": report.judged,
+        });
+        Ok(Self { steps, halted, n_moments, record })
     }
 }
 
@@ -152,7 +114,7 @@ impl<'a> Watch<'a> {
         Ok(takes)
     }
 
-    fn moments(mut self, wanted: &BTreeSet<u64>) -> Result<Vec<StreamMoment>, PreparedStreamError> {
+    fn moments(mut self, wanted: &BTreeSet<u64>) -> Result<Vec<Value>, PreparedStreamError> {
         let mut stream = self.lesson.stream();
         let (mut moments, mut taken) = (Vec::with_capacity(wanted.len()), 0);
         for step in 0..=wanted.last().copied().unwrap_or(0) {
@@ -167,21 +129,25 @@ impl<'a> Watch<'a> {
         Ok(moments)
     }
 
-    fn moment(&self, step: u64, taken: usize) -> StreamMoment {
+    /// The network before a step, and the batch of that step.
+    fn moment(&self, step: u64, taken: usize) -> Value {
         let network = &self.lesson.network;
         let (weights, inputs) = (self.engine.weights(), [self.x.clone(), self.y.clone()]);
         let value = |node: NodeId| evaluate_node(&network.network, &weights[..], &inputs, node).data;
-        StreamMoment {
-            step,
-            taken,
-            x: self.x.data.clone(),
-            y: self.y.data.clone(),
-            labels: self.engine.labels().to_vec(),
-            memory: from_signs(self.lesson.options.format, self.engine.memory()),
-            theta: value(network.nodes.theta),
-            out: value(network.nodes.out),
-            loss: value(network.network.loss())[0],
-        }
+        json!({
+            "step": step,
+            // Batches taken so far.
+            "taken": taken,
+            "x": self.x.data,
+            "y": self.y.data,
+            // z, the slot for labels.
+            "labels": self.engine.labels(),
+            // The numbers in the memory of one batch.
+            "memory": from_signs(self.lesson.options.format, self.engine.memory()),
+            "theta": value(network.nodes.theta),
+            "out": value(network.nodes.out),
+            "loss": value(network.network.loss())[0],
+        })
     }
 }
 
@@ -196,20 +162,28 @@ mod tests {
         let shipped = ShippedStream::find("parity").expect("it ships");
         let draw = "parity:bits=4,hidden=2".parse().expect("a stream");
         let film = StreamFilm::new(&StreamJob::new(shipped.program.source(), Samples::Draw(draw)), 20);
-        let film = film.expect("a film");
-        assert!(film.halted && film.answer.certified, "{:?}", film.answer.claims);
-        assert_eq!((film.takes.len() as u64, &film.theta), (film.taken, &film.hidden));
-        assert_eq!(film.judged, Some((10_000, 10_000)));
-        let (first, last) = (&film.moments[0], film.moments.last().expect("moments"));
-        assert_eq!((first.step, last.step, last.taken), (0, film.steps, film.takes.len()));
-        assert_eq!(last.theta, film.theta);
+        let StreamFilm { steps, halted, record, .. } = film.expect("a film");
+        let list = |value: &Value| -> Vec<Value> { value.as_array().expect("a list").clone() };
+        let number = |value: &Value| value.as_f64().expect("a number");
+        assert!(halted && record["answer"]["certified"] == true, "{}", record["answer"]);
+        let (takes, moments) = (list(&record["takes"]), list(&record["moments"]));
+        assert_eq!((json!(takes.len()), &record["theta"]), (record["taken"].clone(), &record["hidden"]));
+        assert_eq!(record["judged"], json!([10_000, 10_000]));
+        let (first, last) = (&moments[0], moments.last().expect("moments"));
+        assert_eq!((&first["step"], &last["step"]), (&json!(0), &json!(steps)));
+        assert_eq!((&last["taken"], &last["theta"]), (&json!(takes.len()), &record["theta"]));
         // While it learns the network puts out A; then the label.
-        let level = (film.carrier - first.y[0]) * (film.carrier - first.y[0]) / 2.0;
-        assert!((first.loss - level).abs() < 1e-9 * level && last.loss.abs() < 1e-12, "{last:?}");
-        for take in &film.takes {
-            let after = film.moments.iter().find(|moment| moment.step == take.step + 1).expect("a moment");
-            assert_eq!(after.memory[..4], take.x, "the memory holds what was taken");
-            assert!((after.labels[0] + take.y[0]).abs() < 0.5, "and the slot its label");
+        let from_label = number(&record["carrier"]) - number(&first["y"][0]);
+        let level = from_label * from_label / 2.0;
+        let losses = [first, last].map(|moment| number(&moment["loss"]));
+        assert!((losses[0] - level).abs() < 1e-9 * level && losses[1].abs() < 1e-12, "{last}");
+        assert!(!takes.is_empty());
+        for take in &takes {
+            let step = take["step"].as_u64().expect("a step") + 1;
+            let after = moments.iter().find(|moment| moment["step"] == step).expect("a moment");
+            assert_eq!(list(&after["memory"])[..4], list(&take["x"]), "the memory holds what was taken");
+            let sum = number(&after["labels"][0]) + number(&take["y"][0]);
+            assert!(sum.abs() < 0.5, "and the slot its label");
         }
     }
 }

@@ -16,16 +16,16 @@ use luge::{
 use luge_landscape::Landscape;
 use luge_machine::StateId;
 use luge_net::numbers::from_signs;
+use serde_json::{Value, json};
 
 use super::{prepared_job::Scene, replay::Replay};
-pub use around::Around;
-pub use boundary::Boundary;
-pub use moment::Moment;
-use moment::VertexView;
-pub use nearby::Nearby;
-pub use opening::Opening;
-pub use surface::Surface;
-pub use whole_run::{LineProfile, Overview, PictureView};
+pub use around::around;
+pub(super) use boundary::boundary;
+pub use moment::moment;
+pub(super) use nearby::nearby;
+pub(super) use opening::opening;
+pub(super) use surface::surface;
+pub(super) use whole_run::{line_profile, overview, picture};
 
 /// Samples of a table that are shown.
 const MAX_SAMPLES: usize = 200;
@@ -62,9 +62,9 @@ impl Scene<'_> {
         }
     }
 
-    fn vertex_view(&self, vertex: usize, weight: f64) -> VertexView {
-        let name = self.vertex_name(vertex);
-        VertexView { id: vertex, name, state: self.state_at(vertex).map(StateId::index), weight }
+    fn vertex_view(&self, vertex: usize, weight: f64) -> Value {
+        let state = self.state_at(vertex).map(StateId::index);
+        json!({ "id": vertex, "name": self.vertex_name(vertex), "state": state, "weight": weight })
     }
 
     /// Cells near the heads are all that a step needs, but the first one of a learner reads labels into its tape.

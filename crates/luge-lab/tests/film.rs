@@ -237,8 +237,8 @@ fn before_the_labels_are_read_the_gradient_reaches_them_alone() {
             let mut replay = scene.replay().expect("an engine");
             let mut flows = |step: u64| {
                 replay.seek(step, &mut always()).expect("gradients");
-                let moment = luge_lab::Moment::of(scene, &mut replay, 12).expect("a moment");
-                serde_json::to_value(moment).expect("JSON")["lesson"]["flows"].clone()
+                let moment = luge_lab::moment(scene, &mut replay, 12).expect("a moment");
+                moment["lesson"]["flows"].clone()
             };
             assert_eq!(flows(0), serde_json::json!([true, false, false, false]), "{name}");
             assert_eq!((&flows(1)[0], &flows(1)[1]), (&false.into(), &true.into()), "{name}");
@@ -260,8 +260,7 @@ fn the_loss_around_a_noisy_vertex_is_that_of_the_weights() {
                     replay.now().loss().expect("a loss"),
                     replay.now().whole_gradient().expect("a gradient"),
                 );
-                let around = luge_lab::Around::of(scene, &mut replay).expect("gradients").expect("edges");
-                let around = serde_json::to_value(around).expect("JSON");
+                let around = luge_lab::around(scene, &mut replay).expect("gradients").expect("edges");
                 let drawn = around["loss"].as_f64().expect("a loss");
                 assert!((drawn - loss).abs() <= 1e-12 * loss, "{landscape:?}, step {step}: {drawn}, {loss}");
                 // The slopes are derivatives at the weights themselves, so as many fall as automatic differentiation says.
@@ -283,8 +282,7 @@ fn a_lesson_ends_with_its_answer() {
         let mut replay = scene.replay().expect("an engine");
         replay.seek(u64::MAX, &mut always()).expect("gradients");
         assert_eq!(replay.end().map(|end| (end.steps(), end.words())), Some((137, "halted")));
-        let moment = luge_lab::Moment::of(scene, &mut replay, 8).expect("a moment");
-        let moment = serde_json::to_value(moment).expect("JSON");
+        let moment = luge_lab::moment(scene, &mut replay, 8).expect("a moment");
         assert_eq!(moment["lesson"]["nodes"]["theta"], serde_json::json!([2.5625, 0.0]));
         assert_eq!((&moment["phase"], &moment["lesson"]["nodes"]["phi"]), (&"halted".into(), &0.0.into()));
     });
@@ -338,7 +336,7 @@ fn around(job: &Job, step: u64) -> serde_json::Value {
     with(job, |scene| {
         let mut replay = scene.replay().expect("an engine");
         replay.seek(step, &mut always()).expect("gradients");
-        serde_json::to_value(luge_lab::Around::of(scene, &mut replay).expect("a gradient")).expect("JSON")
+        luge_lab::around(scene, &mut replay).expect("a gradient").unwrap_or_default()
     })
 }
 

@@ -67,7 +67,7 @@ impl CarvedLandscape {
         read_only: Option<NodeId>,
     ) -> Result<Self, BuildError> {
         let n_tapes = normal.n_tapes();
-        check_size(normal, carving)?;
+        check_size(normal, carving.kind, carving.vertices, carving.corrections)?;
         if carving.kind == LandscapeKind::Plain {
             let constants = PlainConstants::choose(n_tapes, carving.constants)?;
             return Ok(Self::plain(g, normal, carving, read_only, &constants));
@@ -281,8 +281,12 @@ impl CarvedLandscape {
 }
 
 /// Refuses what would fill the memory before anything is built: the vertices, and of the ReLU form its edges.
-pub(crate) fn check_size(normal: &NormalForm, carving: &Carving<'_>) -> Result<(), BuildError> {
-    let Carving { kind, vertices, corrections, .. } = *carving;
+pub(crate) fn check_size(
+    normal: &NormalForm,
+    kind: LandscapeKind,
+    vertices: VertexSet,
+    corrections: &Corrections,
+) -> Result<(), BuildError> {
     let (n_states, n_tapes) = (normal.n_states(), normal.n_tapes());
     let n_vertices = vertices.n_vertices(normal);
     if n_vertices > MAX_GATES {

@@ -3,6 +3,7 @@
 //! Paper: §4.4, (13); docs/construction.md, section 6.
 
 use luge_net::faults;
+use serde::{Deserialize, Serialize};
 
 /// The constants of `compact` and `relu`.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -25,7 +26,8 @@ pub struct PlainConstants {
 }
 
 /// The user's values; the others are chosen.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct AskedConstants {
     /// b of `compact` and `relu`.
     pub base: Option<f64>,

@@ -17,7 +17,7 @@ pub enum VertexSet {
     All,
 }
 
-luge_net::names!(VertexSet, LookedAt "looked-at", All "all");
+luge_net::names!(VertexSet, "set of vertices", LookedAt "looked-at", All "all");
 
 impl VertexSet {
     /// How many vertices a machine has, its states not copied.

@@ -23,11 +23,12 @@ use crate::{
 };
 pub use bits::BitConversion;
 pub use carrier::Carrier;
+pub(crate) use carrier::axis;
 pub use layout::{DataLayout, Mark};
 pub use learner::{Learner, LearnerError};
 pub use scale::final_loss;
 pub use wiring::OutsideCells;
-pub(crate) use wiring::{DataWindow, least_squares, numbers_in_order};
+pub(crate) use wiring::{DataWindow, least_squares, numbers_in_order, read_theta};
 
 /// The corrections to the printed paper that shape the extended network. All are on by default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -206,7 +207,7 @@ impl Extended {
 
         let bits = wiring::data_bits(g, options, x, fixed);
         let (terrain, read_only) = wiring::carve(g, learner, primary, options, bits)?;
-        let theta = wiring::read_theta(g, learner, primary, options, &terrain);
+        let theta = read_theta(g, learner, primary, (&options.window(), options.bits), &terrain.holds);
         let first_primary = g.n_nodes();
         let output = primary.build(g, theta, x);
         let primary_nodes = first_primary..g.n_nodes();

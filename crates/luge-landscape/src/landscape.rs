@@ -24,7 +24,7 @@ pub enum LandscapeKind {
     Plain,
 }
 
-luge_net::names!(LandscapeKind, Compact "compact", Relu "relu", Internal "internal", Plain "plain");
+luge_net::names!(LandscapeKind, "landscape", Compact "compact", Relu "relu", Internal "internal", Plain "plain");
 
 /// What to build.
 #[derive(Clone, Debug)]

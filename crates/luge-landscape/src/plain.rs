@@ -19,40 +19,68 @@ pub(crate) fn build(
     corrections: &Corrections,
 ) -> (NodeId, Weights) {
     let weights = Weights::new(g, control, tapes, StepRule::Gradient { rate: 1.0 }, 1.0);
-    let (x, tape, head) = (weights.vertex.1, weights.tape, weights.head.1);
-
-    let vertex = saturate_01(g, "vertex", x);
-    let h = saturate_01(g, "head", head);
-    let t = saturate_11(g, "tape", tape);
-    let moved = tapes::shift(g, control, corrections, vertex, h);
-    let read_now = tapes::read(g, "read", t, h);
-    let write = tapes::write(g, control, corrections, vertex, read_now);
-    let ahead = tapes::read_ahead(g, corrections, (t, h), (read_now, write), moved);
-    let successor = successor(g, control, vertex, ahead);
-
-    let halting = Arcs::Levels { at_rest: 1.0, block: 0.0, symbol: 0.0 };
-    let halting = g.linear("halted", control.arcs(halting), vertex);
-
-    let fixed_halting = g.stop_gradient("[halted]", halting);
-    let fixed_successor = g.stop_gradient("[successor]", successor);
-    let fixed_write = g.stop_gradient("[write]", write);
-    let fixed_moved = g.stop_gradient("[moved head]", moved);
-    let fixed_head = g.stop_gradient("[head]", h);
-    let read_raw = tapes::read(g, "read weights", tape, fixed_head);
+    let vertex = saturate_01(g, "vertex", weights.vertex.1);
+    let next = Next::new(g, control, corrections, &weights, (vertex, |_, cells| cells));
+    let halted = halted(g, control, vertex);
+    let residuals = next.residuals(g, &weights);
     let one = g.scalar("one", 1.0);
-    let terms = [
-        (constants.offset, one),
-        (-constants.drop, fixed_halting),
-        tapes::squared_distance(g, "vertex residual", 0.5, x, fixed_successor),
-        tapes::squared_distance(g, "write residual", 0.5, read_raw, fixed_write),
-        tapes::squared_distance(g, "move residual", 0.5, head, fixed_moved),
-    ];
+    let mut terms = vec![(constants.offset, one), (-constants.drop, halted)];
+    terms.extend(residuals.map(|(name, a, b)| tapes::squared_distance(g, name, 0.5, a, b)));
     (g.sum("landscape", terms), weights)
+}
+
+/// `[halt.s']`.
+pub(crate) fn halted(g: &mut GraphBuilder, control: &Control, vertex: NodeId) -> NodeId {
+    let at_rest = Arcs::Levels { at_rest: 1.0, block: 0.0, symbol: 0.0 };
+    let halted = g.linear("halted", control.arcs(at_rest), vertex);
+    g.stop_gradient("[halted]", halted)
+}
+
+/// Where a step leads, computed from saturated copies.
+pub(crate) struct Next {
+    h: NodeId,
+    moved: NodeId,
+    write: NodeId,
+    successor: NodeId,
+}
+
+impl Next {
+    /// What will be read is read from the cells that `renew` makes of the saturated ones.
+    pub(crate) fn new(
+        g: &mut GraphBuilder,
+        control: &Control,
+        corrections: &Corrections,
+        weights: &Weights,
+        (vertex, renew): (NodeId, impl FnOnce(&mut GraphBuilder, NodeId) -> NodeId),
+    ) -> Self {
+        let h = saturate_01(g, "head", weights.head.1);
+        let t = saturate_11(g, "tape", weights.tape);
+        let moved = tapes::shift(g, control, corrections, vertex, h);
+        let read_now = tapes::read(g, "read", t, h);
+        let write = tapes::write(g, control, corrections, vertex, read_now);
+        let renewed = renew(g, t);
+        let ahead = tapes::read_ahead(g, corrections, (renewed, h), (read_now, write), moved);
+        Self { h, moved, write, successor: successor(g, control, vertex, ahead) }
+    }
+
+    /// `x - [x+]`, `read(T, [h]) - [write]` and `H - [move]`: their names and both sides.
+    pub(crate) fn residuals(&self, g: &mut GraphBuilder, weights: &Weights) -> [(&str, NodeId, NodeId); 3] {
+        let fixed_successor = g.stop_gradient("[successor]", self.successor);
+        let fixed_write = g.stop_gradient("[write]", self.write);
+        let fixed_moved = g.stop_gradient("[moved head]", self.moved);
+        let fixed_head = g.stop_gradient("[head]", self.h);
+        let read_raw = tapes::read(g, "read weights", weights.tape, fixed_head);
+        [
+            ("vertex residual", weights.vertex.1, fixed_successor),
+            ("write residual", read_raw, fixed_write),
+            ("move residual", weights.head.1, fixed_moved),
+        ]
+    }
 }
 
 /// `x+_(q',t') = (P s')_q' M_t'`, with `P e_(q,t) = delta_1(q,t)` and `M_t' = ReLU(t'.r - (|S(q')| - 1))` over the tapes S(q')
 /// that q' looks at; states that look at the same tapes share their M.
-pub(crate) fn successor(g: &mut GraphBuilder, control: &Control, vertex: NodeId, ahead: NodeId) -> NodeId {
+fn successor(g: &mut GraphBuilder, control: &Control, vertex: NodeId, ahead: NodeId) -> NodeId {
     let next_state = g.linear("next state", control.arcs(Arcs::NextBlock), vertex);
     let alike = control.arcs(Arcs::Alike).with_bias(control.table().combination_biases());
     let alike = g.linear("symbols read", alike, ahead);

@@ -177,29 +177,16 @@ fn evaluate_with(
     Evaluation { values, loss: network.loss() }
 }
 
-fn apply(op: &Op, shape: Shape, values: &[Values]) -> Values {
+/// The value of a node from those of all nodes before it.
+///
+/// # Panics
+/// If the node is a parameter or an input.
+pub fn apply(op: &Op, shape: Shape, values: &[Values]) -> Values {
     let of = |node: &NodeId| &values[node.index()];
-    let map = |a: &NodeId, f: fn(f64) -> f64| of(a).data.iter().map(|&v| f(v)).collect();
     let data = match op {
         Op::Parameter(_) | Op::Input(_) => unreachable!("fed by the caller"),
         Op::Constant(constant) => constant.data.clone(),
         Op::Linear(linear, a) => linear.apply(&of(a).data),
-        Op::Sum(terms) => {
-            let mut sum = vec![0.0; shape.len()];
-            for (weight, a) in terms {
-                sum.iter_mut().enumerate().for_each(|(i, s)| *s += weight * broadcast(of(a), shape, i));
-            }
-            sum
-        }
-        Op::Relu(a) => map(a, |v| if v > 0.0 { v } else { 0.0 }),
-        Op::Product(a, b) => {
-            let product = |i| broadcast(of(a), shape, i) * broadcast(of(b), shape, i);
-            (0..shape.len()).map(product).collect()
-        }
-        Op::Quotient(a, b) => {
-            let quotient = |i| broadcast(of(a), shape, i) / broadcast(of(b), shape, i);
-            (0..shape.len()).map(quotient).collect()
-        }
         Op::MatMul(a, b) => {
             let (left, right) = (of(a), of(b));
             let dot = |row: usize, col: usize| {
@@ -207,7 +194,6 @@ fn apply(op: &Op, shape: Shape, values: &[Values]) -> Values {
             };
             (0..shape.len()).map(|i| dot(i / shape.cols, i % shape.cols)).collect()
         }
-        Op::Sqrt(a) => map(a, f64::sqrt),
         Op::SumColumns(a) => (0..shape.rows).map(|row| of(a).row(row).iter().sum()).collect(),
         Op::SumAll(a) => vec![of(a).data.iter().sum()],
         Op::Shift(by, a) => {
@@ -235,12 +221,35 @@ fn apply(op: &Op, shape: Shape, values: &[Values]) -> Values {
             let branch = if of(condition).data[0] > 0.0 { positive } else { otherwise };
             of(branch).data.clone()
         }
+        entrywise => {
+            let operands = entrywise.operands();
+            let at = |i: usize| entry(op, |slot| broadcast(of(&operands[slot]), shape, i));
+            (0..shape.len()).map(|i| at(i).expect("made entry by entry")).collect()
+        }
     };
     Values::new(shape, data)
 }
 
+/// One entry of an operation that is made entry by entry, from those of its operands, which count from 0; none if it
+/// is not.
+pub fn entry(op: &Op, of: impl Fn(usize) -> f64) -> Option<f64> {
+    Some(match op {
+        Op::Sum(terms) => terms.iter().enumerate().fold(0.0, |sum, (slot, term)| sum + term.0 * of(slot)),
+        Op::Product(..) => of(0) * of(1),
+        Op::Quotient(..) => of(0) / of(1),
+        Op::Relu(_) if of(0) > 0.0 => of(0),
+        Op::Relu(_) => 0.0,
+        Op::Sqrt(_) => of(0).sqrt(),
+        Op::Reshape(_) | Op::StopGradient(_) => of(0),
+        _ => return None,
+    })
+}
+
 /// Entry `index` of `values` stretched to `shape`.
 fn broadcast(values: &Values, shape: Shape, index: usize) -> f64 {
+    if values.shape == shape {
+        return values.data[index];
+    }
     let row = if values.shape.rows == 1 { 0 } else { index / shape.cols };
     let col = if values.shape.cols == 1 { 0 } else { index % shape.cols };
     values.at(row, col)

@@ -20,7 +20,7 @@ pub enum LayerKind {
 }
 
 crate::names! {
-    LayerKind,
+    LayerKind, "kind of layer",
     Relu "relu", Product "product", Quotient "quotient", Sqrt "sqrt", Switch "switch", Select "select",
 }
 

@@ -23,12 +23,13 @@ mod sparse_values;
 mod values;
 mod vertices;
 
-pub use evaluate::{Evaluation, evaluate, evaluate_frozen, evaluate_node, evaluate_rows};
+pub use evaluate::{Evaluation, apply, entry, evaluate, evaluate_frozen, evaluate_node, evaluate_rows};
 pub use graph::{GraphBuilder, Input, InputId, Node, NodeId, Op, Parameter, ParameterId, StepRule};
 pub use layers::{Layer, LayerKind, Layers};
 pub use linear::LinearMap;
 pub use local::{LOCAL_COLUMNS, Local, Part, PartInput};
 pub use merged::{ColumnKind, Columns, Merged, NotByColumns, evaluate_some};
+pub use names::{UnknownWord, Word};
 pub use network::Network;
 pub use numbers::NumberFormat;
 pub use recognise::{
@@ -36,6 +37,8 @@ pub use recognise::{
     stream_layers,
 };
 pub use sequential::{LinearLayer, Sequential};
+#[doc(hidden)]
+pub use serde;
 pub use sparse_values::{SparseValues, Weights};
 pub use values::{Shape, Values};
 pub use vertices::{Arcs, Block, Column, VertexTable, deposit, extract, tracks};

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use luge::{
     data::{Preparation, PrepareOptions, Table, TableError},
     files::{
-        audit::{self, Audit, same_model},
+        audit::{self, same_model},
         export,
         model::{self, ModelError},
         predictor::Predictor,
     },
     job::{JobError, StandardPrimaries},
-    training::Claim,
+    training::{Certificate, Claim},
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::{
@@ -148,23 +148,17 @@ impl Model {
 
 /// A verdict as JSON; its claims stay in order.
 #[derive(Serialize)]
-struct Verdict<A: Serialize> {
+struct Verdict {
     holds: bool,
-    audit: A,
+    audit: Certificate,
     retrained: Option<Claim>,
     /// What is taken from the model's word.
     not_checked: Vec<String>,
 }
 
-/// All there is to say where a model cannot even be held to the data.
-#[derive(Serialize)]
-struct DataAlone {
-    data: Claim,
-}
-
-/// The verdict on other data than those of the training.
+/// The verdict on other data than those of the training, of which nothing else can be said.
 fn other_data(figures: String) -> Result<String, Refusal> {
-    let audit = DataAlone { data: Claim { holds: false, figures } };
+    let audit = [("data", Claim { holds: false, figures })].into_iter().collect();
     Ok(serde_json::to_string(&Verdict { holds: false, audit, retrained: None, not_checked: Vec::new() })?)
 }
 
@@ -198,12 +192,12 @@ impl Model {
         } else {
             None
         };
-        let audit = match Audit::of(model, &lesson) {
+        let audit = match audit::audit(model, &lesson) {
             Ok(audit) => audit,
             Err(error) => return other_data(with_reasons(&error)),
         };
-        let holds = audit.holds() && retrained.as_ref().is_none_or(|claim| claim.holds);
-        let not_checked = audit.not_checked(model, retrain);
+        let holds = audit.proves_the_run() && retrained.as_ref().is_none_or(|claim| claim.holds);
+        let not_checked = audit::not_checked(&audit, model, retrain);
         Ok(serde_json::to_string(&Verdict { holds, audit, retrained, not_checked })?)
     }
 }

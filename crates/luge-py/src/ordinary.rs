@@ -9,10 +9,10 @@ use luge::{
     job::program,
     ordinary::{LearnerCircuit, OrdinaryError, OrdinaryModel, OrdinaryOptions, PreparedOrdinary},
     stream::{self, Concept, Draw, Order, Samples},
-    words::Word,
 };
 use luge_circuit::{Circuit, Shipped, aiger};
 use luge_landscape::mlp::Float;
+use luge_net::Word;
 use luge_train::sequential::MAX_DENSE_WEIGHTS;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;

@@ -2,7 +2,7 @@
 
 use luge::{
     draw::picture::{Picture, Size},
-    files::summary::{self, CompileSummary},
+    files::summary,
     job::{Job as Inner, Loaded, program},
 };
 use luge_landscape::Learner;
@@ -92,6 +92,6 @@ pub(crate) fn compile(
     let compiled = program::compile(&source.inner.text, &source.inner.name, &sizes, &[]).map_err(refused)?;
     let text = Format::Native.write(&compiled.machine, Some(&compiled.input))?;
     let size = lower(&compiled.machine, Moves::Keep)?.report().after;
-    let summary = CompileSummary::of(&compiled, (n_features, n_labels, format), &size);
+    let summary = summary::of_compiled(&compiled, (n_features, n_labels, format), &size);
     Ok((text, serde_json::to_string(&summary)?))
 }

@@ -12,10 +12,9 @@ use luge::{
     ordinary::{OrdinaryModel, PreparedOrdinary},
     stream::{self, Draw, Order, Samples, StreamLandscape, StreamOptions, StreamReport},
     training::Claim,
-    words::Word,
 };
 use luge_landscape::LandscapeKind;
-use luge_net::Values;
+use luge_net::{Values, Word};
 use luge_sled::OverflowSite;
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::{prelude::*, types::PyBytes};

@@ -19,7 +19,7 @@ const MAX_ARCS: usize = 1 << 27;
 /// A network at its current parameters, and gradient steps from there.
 struct Descent<'n> {
     network: &'n Network,
-    kernels: Vec<Kernel>,
+    kernels: Vec<Kernel<'n>>,
     differentiated: Vec<bool>,
     parameters: Vec<Var>,
     inputs: Vec<Tensor>,

@@ -58,4 +58,4 @@ pub enum Rate {
     LineSearch,
 }
 
-luge_net::names!(Rate, One "one", LineSearch "line-search");
+luge_net::names!(Rate, "rate", One "one", LineSearch "line-search");

@@ -1,7 +1,7 @@
 //! The range of the loss during a run.
 
 /// Where the loss has been.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
 pub struct LossRange {
     /// Before the first step.
     pub first: f64,

@@ -16,7 +16,7 @@ pub enum Precision {
     Bf16,
 }
 
-luge_net::names!(Precision, F64 "f64", F32 "f32", F16 "f16", Bf16 "bf16");
+luge_net::names!(Precision, "precision", F64 "f64", F32 "f32", F16 "f16", Bf16 "bf16");
 
 impl Precision {
     pub(crate) fn dtype(self) -> DType {

@@ -7,12 +7,8 @@
 mod back;
 mod listed;
 
-use luge_net::{
-    Network, NodeId, Op, Shape, Values,
-    numbers::{from_signs, to_signs},
-};
+use luge_net::{Network, NodeId, Op, Shape, Values, apply, entry};
 
-use back::Back;
 use listed::{Listed, Marked};
 
 /// Evaluates and differentiates one network again and again.
@@ -27,7 +23,7 @@ pub struct ReversePass<'n> {
     maps: Vec<Option<Listed>>,
     /// For operands of another shape than their node, which entry belongs to each of the node's.
     spread: Vec<Vec<Option<Vec<u32>>>>,
-    values: Vec<Vec<f64>>,
+    values: Vec<Values>,
     adjoints: Vec<Vec<f64>>,
     /// The entries of values that the last point has changed.
     changed: Vec<Vec<u32>>,
@@ -83,7 +79,7 @@ impl<'n> ReversePass<'n> {
             used_by,
             maps: nodes.iter().map(|node| map(&node.op)).collect(),
             spread: (0..nodes.len()).map(spread).collect(),
-            values: nodes.iter().map(|node| vec![0.0; node.shape.len()]).collect(),
+            values: nodes.iter().map(|node| Values::filled(node.shape, 0.0)).collect(),
             adjoints: nodes.iter().zip(&differentiated).map(adjoint).collect(),
             differentiated,
             changed: vec![Vec::new(); nodes.len()],
@@ -98,7 +94,7 @@ impl<'n> ReversePass<'n> {
 
     /// The value of a node at the last point.
     pub fn value(&self, node: NodeId) -> &[f64] {
-        &self.values[node.index()]
+        &self.values[node.index()].data
     }
 
     /// Evaluates all nodes; the loss.
@@ -110,7 +106,7 @@ impl<'n> ReversePass<'n> {
         assert!(self.network.fits_inputs(inputs), "values of other shapes than the inputs");
         let mut marked = std::mem::take(&mut self.marked);
         for i in 0..self.values.len() {
-            let mut value = std::mem::take(&mut self.values[i]);
+            let mut value = std::mem::take(&mut self.values[i].data);
             let mut changed = std::mem::take(&mut self.changed[i]);
             changed.clear();
             match &self.network.nodes()[i].op {
@@ -125,21 +121,15 @@ impl<'n> ReversePass<'n> {
                 listed::keep_nonzero(nonzero, &value, &changed);
             }
             self.since[i] |= !changed.is_empty();
-            (self.values[i], self.changed[i]) = (value, changed);
+            (self.values[i].data, self.changed[i]) = (value, changed);
         }
         self.marked = marked;
         self.is_new = false;
-        self.values[self.network.loss().index()][0]
+        self.values[self.network.loss().index()].data[0]
     }
 
     /// Computes the entries of a value again that may have changed.
-    fn update(
-        &self,
-        i: usize,
-        op: &Op,
-        value: &mut Vec<f64>,
-        (marked, changed): (&mut Marked, &mut Vec<u32>),
-    ) {
+    fn update(&self, i: usize, op: &Op, value: &mut [f64], (marked, changed): (&mut Marked, &mut Vec<u32>)) {
         let operands = self.operands[i].iter().enumerate();
         let mut operands = operands.filter(|&(_, &of)| !self.changed[of].is_empty()).peekable();
         if operands.peek().is_none() && !self.is_new {
@@ -148,30 +138,18 @@ impl<'n> ReversePass<'n> {
         if let (Op::Linear(_, of), Some(map)) = (op, &self.maps[i]) {
             let of = of.index();
             let nonzero = self.nonzero[of].as_deref().unwrap_or_default();
-            map.update((&self.values[of], &self.changed[of], nonzero), value, (marked, changed));
+            map.update((&self.values[of].data, &self.changed[of], nonzero), value, (marked, changed));
             return;
         }
         let spread = |slot: usize| self.spread[i].get(slot).and_then(Option::as_deref);
-        let entry = |entry: u32| {
-            let at = |slot: usize| spread(slot).map_or(entry, |spread| spread[entry as usize]) as usize;
-            let of = |slot: usize| self.values[self.operands[i][slot]][at(slot)];
-            Some(match op {
-                Op::Sum(terms) => {
-                    (0..).zip(terms).fold(0.0, |sum, (slot, (weight, _))| sum + weight * of(slot))
-                }
-                Op::Product(..) => of(0) * of(1),
-                Op::Quotient(..) => of(0) / of(1),
-                Op::Relu(_) if of(0) > 0.0 => of(0),
-                Op::Relu(_) => 0.0,
-                Op::Sqrt(_) => of(0).sqrt(),
-                Op::StopGradient(_) | Op::Reshape(_) => of(0),
-                _ => return None,
+        let entry = |at: u32| {
+            entry(op, |slot| {
+                let at = spread(slot).map_or(at, |spread| spread[at as usize]);
+                self.values[self.operands[i][slot]].data[at as usize]
             })
         };
         if value.is_empty() || entry(0).is_none() {
-            let before = value.clone();
-            self.apply(i, op, value);
-            changed.extend((0..).zip(before.iter().zip(&*value)).filter(is_other).map(|(entry, _)| entry));
+            replace(value, &apply(op, self.network.nodes()[i].shape, &self.values).data, changed);
             return;
         }
         let mut put = |at: u32| {
@@ -179,7 +157,7 @@ impl<'n> ReversePass<'n> {
         };
         let mut all = self.is_new;
         for (slot, &of) in operands {
-            all |= spread(slot).is_some() || 2 * self.changed[of].len() > self.values[of].len();
+            all |= spread(slot).is_some() || 2 * self.changed[of].len() > self.values[of].data.len();
             if !all {
                 marked.extend(&self.changed[of]);
             }
@@ -189,56 +167,6 @@ impl<'n> ReversePass<'n> {
             false => marked.entries().iter().for_each(|&at| put(at)),
         }
         marked.clear();
-    }
-
-    /// Computes a value that is not made entry by entry.
-    fn apply(&self, i: usize, op: &Op, value: &mut Vec<f64>) {
-        let of = |node: &NodeId| &self.values[node.index()][..];
-        let shape_of = |node: &NodeId| self.network.node(*node).shape;
-        let shape = self.network.nodes()[i].shape;
-        match op {
-            Op::Constant(constant) => value.copy_from_slice(&constant.data),
-            Op::MatMul(a, b) => {
-                let (left, right, inner) = (of(a), of(b), shape_of(a).cols);
-                for (at, y) in value.iter_mut().enumerate() {
-                    let (row, col) = (at / shape.cols, at % shape.cols);
-                    *y = (0..inner).map(|k| left[row * inner + k] * right[k * shape.cols + col]).sum();
-                }
-            }
-            Op::SumColumns(a) => {
-                let rows = of(a).chunks_exact(shape_of(a).cols.max(1));
-                value.iter_mut().zip(rows).for_each(|(y, row)| *y = row.iter().sum());
-            }
-            Op::SumAll(a) => value[0] = of(a).iter().sum(),
-            Op::Shift(by, a) => {
-                value.fill(0.0);
-                for_shifted(shape, *by, |to, from| value[to] = of(a)[from]);
-            }
-            Op::Stack(a, b) => {
-                let (upper, lower) = value.split_at_mut(of(a).len());
-                upper.copy_from_slice(of(a));
-                lower.copy_from_slice(of(b));
-            }
-            Op::Gather(positions, a) => {
-                value.iter_mut().zip(positions).for_each(|(y, &at)| *y = of(a)[at]);
-            }
-            Op::Quantize(format, a) => *value = to_signs(*format, of(a)),
-            Op::Dequantize(format, a) => *value = from_signs(*format, of(a)),
-            Op::Switch { open, on, off } => match of(open)[0] {
-                1.0 => value.copy_from_slice(of(on)),
-                0.0 => value.copy_from_slice(of(off)),
-                open => {
-                    let both = of(on).iter().zip(of(off));
-                    value.iter_mut().zip(both).for_each(|(y, (on, off))| *y = open * on + (1.0 - open) * off);
-                }
-            },
-            Op::Select { condition, positive, otherwise } => {
-                value.copy_from_slice(of(if of(condition)[0] > 0.0 { positive } else { otherwise }));
-            }
-            Op::Parameter(_) | Op::Input(_) | Op::Linear(..) => {}
-            Op::Sum(_) | Op::Product(..) | Op::Quotient(..) | Op::Relu(_) | Op::Sqrt(_) => {}
-            Op::StopGradient(_) | Op::Reshape(_) => {}
-        }
     }
 
     /// The gradient at the point of the last [`evaluate`](Self::evaluate), times `seed`: one block per parameter, zeros where there is none.
@@ -254,8 +182,8 @@ impl<'n> ReversePass<'n> {
             let before = std::mem::take(&mut self.adjoints[i]);
             let mut adjoint = vec![if i == loss { seed } else { 0.0 }; before.len()];
             for &user in &self.used_by[i] {
-                Back { pass: self, target: i, i: user, adjoint: &self.adjoints[user], sum: &mut adjoint }
-                    .pull();
+                let slots = self.operands[user].iter().enumerate().filter(|(_, of)| **of == i);
+                slots.for_each(|(slot, _)| self.pull(user, slot, &mut adjoint));
             }
             self.pulled[i] = (0..).zip(before.iter().zip(&adjoint)).any(|pair| is_other(&pair));
             self.adjoints[i] = adjoint;

@@ -68,6 +68,8 @@ pub struct SituationCheck<'l> {
     landscape: ReversePass<'l>,
     output: Option<(ReversePass<'l>, Vec<Values>, Vec<Values>)>,
     weights: Vec<Values>,
+    /// The weights that the step is said to lead to.
+    after: Vec<Values>,
     inputs: Vec<Values>,
     carried: HashMap<u64, Carried>,
     /// Nodes that say for every vertex whether its block is the next one.
@@ -104,6 +106,7 @@ impl<'l> SituationCheck<'l> {
             layers,
             landscape: ReversePass::new(part),
             output,
+            after: part.parameters().iter().map(|p| blank(p.shape)).collect(),
             weights: part.parameters().iter().map(|p| blank(p.shape)).collect(),
             inputs: part.inputs().iter().map(|i| blank(i.shape)).collect(),
             carried: HashMap::new(),
@@ -129,73 +132,55 @@ impl<'l> SituationCheck<'l> {
         at: HeadColumn,
         blurred: bool,
     ) -> Result<Look, Differs> {
-        let heads = self.show(situation, fill, at, blurred);
+        let (before, after, heads) = self.around(situation, fill, at, blurred);
+        self.show(&before, &after);
         let landscape = self.landscape.evaluate(&self.weights, &self.inputs);
         self.check_far_columns(situation, &heads)?;
         self.check_other_blocks(situation)?;
         let Carried { loss, gain } = self.carry(landscape)?;
         let gradient = self.landscape.gradient(gain);
         let mut drift = (0.0, 0.0);
-        for (block, (parameter, gradient)) in
-            self.local.landscape.network.parameters().iter().zip(&gradient).enumerate()
-        {
+        for (block, gradient) in gradient.iter().enumerate() {
             let id = self.local.landscape.parameters[block];
-            let rate = match parameter.step_rule {
-                StepRule::Simplex => {
-                    self.compare_best(situation, &gradient.data, block, gain)?;
-                    continue;
-                }
-                StepRule::Gradient { rate } => rate,
-            };
-            let (expected, allowed): (Vec<f64>, f64) = match id {
-                id if id == Some(self.layers.vertex) => {
-                    (Values::unit(gradient.data.len(), situation.to as usize).data, self.allowed.1)
-                }
-                id if id == Some(self.layers.head) => (self.heads_after(situation, &heads), self.allowed.1),
-                _ => (self.cells_after(situation, &heads, block), self.allowed.0),
-            };
+            if self.local.landscape.network.parameters()[block].step_rule == StepRule::Simplex {
+                self.compare_best(situation, &gradient.data, block, gain)?;
+                continue;
+            }
+            let of_head = id == Some(self.layers.head);
+            let of_vertex = id == Some(self.layers.vertex);
+            let allowed = if of_head || of_vertex { self.allowed.1 } else { self.allowed.0 };
             // Where weights are not exact, the step itself is rounded as well.
             let allowed = if allowed > 0.0 { allowed + 8.0 * f64::EPSILON } else { 0.0 };
-            let mut farthest = 0.0_f64;
-            for (index, (&before, (&slope, &expected))) in
-                self.weights[block].data.iter().zip(gradient.data.iter().zip(&expected)).enumerate()
-            {
-                let found = before - rate * slope;
-                let away = (found - expected).abs();
-                if away.is_nan() || away > allowed {
-                    let (vertex, parameter) = (situation.vertex, parameter.name.clone());
-                    return Err(Differs::Weight { vertex, parameter, index, found, expected });
-                }
-                farthest = farthest.max(away);
-            }
-            match id == Some(self.layers.head) {
+            let farthest = self.compare(situation.vertex, block, gradient, |_| allowed)?;
+            match of_head {
                 true => drift.1 = f64::max(drift.1, farthest),
-                false if id != Some(self.layers.vertex) => drift.0 = f64::max(drift.0, farthest),
+                false if !of_vertex => drift.0 = f64::max(drift.0, farthest),
                 false => {}
             }
         }
         Ok(Look { loss, drift })
     }
 
-    /// Sets weights and hidden cells to show a situation; the column of each head, by row.
-    fn show(&mut self, situation: &Situation, fill: bool, at: HeadColumn, blurred: bool) -> Vec<usize> {
+    /// The weights and cells that show a situation, those that its step leads to, and the column of each head, by row.
+    fn around(
+        &self,
+        situation: &Situation,
+        fill: bool,
+        at: HeadColumn,
+        blurred: bool,
+    ) -> (Surroundings, Surroundings, Vec<usize>) {
         let table = &self.layers.table;
         let (middle, last) = (LOCAL_COLUMNS / 2, LOCAL_COLUMNS - 1);
         let (by_cell, by_head) = if blurred { self.allowed } else { (0.0, 0.0) };
+        let away = if matches!(self.layers.form, Form::Slides { .. }) { 0.0 } else { by_head };
+        let vertex = situation.vertex as usize;
+        let other = (vertex + 1) % table.n_vertices();
+        let mut before = Surroundings { vertices: vec![(other, away), (vertex, 1.0 - away)], tracks: vec![] };
+        let mut after = Surroundings { vertices: vec![(situation.to as usize, 1.0)], tracks: vec![] };
         let mut heads = vec![middle; table.n_tracks()];
-        let vertex = self.block(self.layers.vertex);
-        if let Some(weights) = vertex.map(|block| &mut self.weights[block].data) {
-            weights.fill(0.0);
-            let on_simplex = matches!(self.layers.form, Form::Slides { .. });
-            let away = if on_simplex { 0.0 } else { by_head };
-            let other = (situation.vertex as usize + 1) % weights.len();
-            weights[other] = away;
-            weights[situation.vertex as usize] = 1.0 - away;
-        }
-        let (cells, head) = (self.layers.cells.and_then(|id| self.block(id)), self.block(self.layers.head));
         for (track, &row) in table.rows().iter().enumerate() {
             let bit = |mask: u32| mask >> track & 1 == 1;
-            let moved = i64::from(bit(situation.right)) - i64::from(bit(situation.left));
+            let moved = isize::from(bit(situation.right)) - isize::from(bit(situation.left));
             let column = match at {
                 HeadColumn::First if moved >= 0 => 0,
                 HeadColumn::Last if moved <= 0 => last,
@@ -206,67 +191,27 @@ impl<'l> SituationCheck<'l> {
             let sign = |plus: bool| if plus { 1.0 } else { -1.0 };
             let mut symbols = [sign(fill); LOCAL_COLUMNS];
             symbols[column] = sign(symbol(situation.here));
-            if let Some(next) = column.checked_add_signed(moved as isize).filter(|&next| next != column) {
+            let next = column.checked_add_signed(moved).unwrap_or(column);
+            if next != column {
                 symbols[next] = sign(symbol(situation.ahead));
             }
-            let of_row = row * LOCAL_COLUMNS..(row + 1) * LOCAL_COLUMNS;
-            match row.checked_sub(table.n_trained()) {
-                None => {
-                    if let Some(block) = cells {
-                        let away = |symbol: f64| symbol * (1.0 - if fill { by_cell } else { -by_cell });
-                        let weights = &mut self.weights[block].data[of_row.clone()];
-                        weights.iter_mut().zip(symbols).for_each(|(weight, symbol)| *weight = away(symbol));
-                    }
-                }
-                Some(at) => {
-                    let fixed = at * LOCAL_COLUMNS..(at + 1) * LOCAL_COLUMNS;
-                    if let Some(input) = self.inputs.first_mut() {
-                        input.data[fixed].copy_from_slice(&symbols);
-                    }
-                }
+            let is_trained = row < table.n_trained();
+            let by_cell = if is_trained { sign(fill) * by_cell } else { 0.0 };
+            let mut head = [0.0; LOCAL_COLUMNS];
+            head[column] = 1.0 - by_head;
+            head.get_mut(column + 1).into_iter().for_each(|beside| *beside = by_head);
+            before.tracks.push([symbols.map(|symbol| symbol * (1.0 - by_cell)), head]);
+            if bit(situation.flipped) {
+                symbols[column] = -symbols[column];
             }
-            if let Some(block) = head {
-                let weights = &mut self.weights[block].data[of_row];
-                weights.fill(0.0);
-                weights[column] = 1.0 - by_head;
-                if let Some(beside) = weights.get_mut(column + 1) {
-                    *beside = by_head;
-                }
-            }
-        }
-        heads
-    }
-
-    /// The weights of all heads after the step.
-    fn heads_after(&self, situation: &Situation, heads: &[usize]) -> Vec<f64> {
-        let mut after = vec![0.0; heads.len() * LOCAL_COLUMNS];
-        for (track, &row) in self.layers.table.rows().iter().enumerate() {
-            let moved = i64::from(situation.right >> track & 1) - i64::from(situation.left >> track & 1);
-            if let Some(column) = heads[row].checked_add_signed(moved as isize) {
-                after[row * LOCAL_COLUMNS + column] = 1.0;
-            }
-        }
-        after
-    }
-
-    /// The cells after the step: the symbols they stand for, but those under heads that become the other one.
-    fn cells_after(&self, situation: &Situation, heads: &[usize], block: usize) -> Vec<f64> {
-        let mut after: Vec<f64> = self.weights[block].data.iter().map(|cell| cell.signum()).collect();
-        for (track, &row) in self.layers.table.rows().iter().enumerate() {
-            if let Some(cell) = after.get_mut(row * LOCAL_COLUMNS + heads[row])
-                && situation.flipped >> track & 1 == 1
-            {
-                *cell = -*cell;
-            }
+            let moved_head = std::array::from_fn(|column| f64::from(u8::from(column == next)));
+            after.tracks.push([symbols, moved_head]);
         }
         // A read-only cell that is said to change cannot be shown to.
-        let fixed = |(track, &row): (usize, &usize)| {
-            situation.flipped >> track & 1 == 1 && row >= self.layers.table.n_trained()
-        };
-        if self.layers.table.rows().iter().enumerate().any(fixed) {
-            after.fill(f64::NAN);
+        if situation.flipped & table.all_tracks() & !table.trained_tracks() != 0 {
+            after.tracks.iter_mut().for_each(|[cells, _]| cells.fill(f64::NAN));
         }
-        after
+        (before, after, heads)
     }
 
     /// The vertex that a step on the simplex goes to, also where symbols that are free are others: each of them tilts the slopes towards
@@ -322,7 +267,8 @@ impl<'l> SituationCheck<'l> {
         let known = (table.looks_at(table.block(vertex as usize)), table.symbols(vertex as usize));
         let situation = Situation { vertex, to: vertex, here: known, ahead: known, ..Situation::default() };
         [false, true].map(|fill| {
-            self.show(&situation, fill, HeadColumn::Inside, false);
+            let (before, after, _) = self.around(&situation, fill, HeadColumn::Inside, false);
+            self.show(&before, &after);
             self.landscape.evaluate(&self.weights, &self.inputs)
         })
     }

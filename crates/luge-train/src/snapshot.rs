@@ -100,36 +100,56 @@ impl Snapshot {
         Some(weights)
     }
 
-    /// The snapshot of parameters after so many steps; `fixed_cells` are those that are hidden units. It has tapes only if
+    /// The snapshot of parameters after so many steps; `fixed` are the rows of cells that are hidden units. It has tapes only if
     /// the network's sparse layers are known.
     pub(crate) fn of(
         network: &Network,
         (step, path): (u64, u64),
-        parameters: &[Values],
-        fixed_cells: Option<&Values>,
+        weights: &[SparseValues],
+        fixed: &[PackedCells],
     ) -> Self {
-        let weights = vertex_parameter(network).map_or(&[][..], |id| &parameters[id.index()].data);
-        let nonzero = weights.iter().copied().enumerate().filter(|&(_, weight)| weight != 0.0);
-        let labels = label_parameter(network).map_or_else(Vec::new, |id| parameters[id.index()].data.clone());
-        let mut snapshot = Self { step, path, vertices: nonzero.collect(), labels, tapes: Vec::new() };
+        let vertices = vertex_parameter(network).map_or_else(Vec::new, |id| nonzero(&weights[id.index()]));
+        let labels =
+            label_parameter(network).map_or_else(Vec::new, |id| weights[id.index()].to_values().data);
+        let mut snapshot = Self { step, path, vertices, labels, tapes: Vec::new() };
         let Ok(layers) = network.sparse_layers() else { return snapshot };
+        let heads = &weights[layers.head.index()];
+        let on_cells = nonzero(heads);
         for &row in layers.table.rows() {
             let cells = match row.checked_sub(layers.table.n_trained()) {
-                None => layers.cells.map(|id| parameters[id.index()].row(row).to_vec()),
-                Some(at) => fixed_cells.map(|fixed| fixed.row(at).to_vec()),
+                None => layers.cells.map(|id| written_cells(&weights[id.index()], row)),
+                Some(at) => fixed.get(at).cloned(),
             };
-            let head = parameters[layers.head.index()].row(row);
-            let first = head.iter().position(|&w| w != 0.0).unwrap_or(0);
-            let end = head.iter().rposition(|&w| w != 0.0).map_or(first + 1, |last| last + 1);
+            let mut columns = on_cells.iter().map(|&(at, _)| (at / heads.shape.cols, at % heads.shape.cols));
+            let first = columns.clone().find(|at| at.0 == row).map_or(0, |at| at.1);
+            let last = columns.rfind(|at| at.0 == row).map_or(first, |at| at.1);
             snapshot.tapes.push(TapeSnapshot {
                 first: 0,
-                cells: cells.unwrap_or_default().into(),
+                cells: cells.unwrap_or_default(),
                 head_first: first as i64,
-                head: head.get(first..end).unwrap_or_default().to_vec(),
+                head: (first..=last).map(|column| heads.at(row, column)).collect(),
             });
         }
         snapshot
     }
+}
+
+/// The entries that are not zero, and their places.
+fn nonzero(block: &SparseValues) -> Vec<(usize, f64)> {
+    let is_nonzero = |entry: &(usize, f64)| entry.1 != 0.0;
+    match block.common() {
+        0.0 => block.others().iter().copied().filter(is_nonzero).collect(),
+        _ => block.to_values().data.into_iter().enumerate().filter(is_nonzero).collect(),
+    }
+}
+
+/// The cells of a row up to the last that is not blank.
+fn written_cells(block: &SparseValues, row: usize) -> PackedCells {
+    let is_blank = block.common().to_bits() == sparse::BLANK.to_bits();
+    let last = block.others_in(row).next_back().map_or(0, |(last, _)| last + 1);
+    let mut cells = vec![block.common(); if is_blank { last } else { block.shape.cols }];
+    block.others_in(row).for_each(|(column, value)| cells[column] = value);
+    cells.into()
 }
 
 /// The places of a row, counted from `first` on, that hold another number than `common`.

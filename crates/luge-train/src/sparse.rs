@@ -19,7 +19,7 @@ use crate::{LossRange, Snapshot, StopRule, TrainError, visit};
 use columns::{Action, Actions, Slides};
 pub(crate) use output_stage::OutputStage;
 use output_stage::fixed_rows;
-use place::{Place, at_point, placed};
+use place::{Place, placed};
 pub(crate) use probe::Probed;
 use slides::Slopes;
 pub(crate) use tape::BLANK;
@@ -80,30 +80,13 @@ impl<'n> Sparse<'n> {
         if !network.fits_inputs(inputs) {
             return Err(TrainError::Shapes { what: "inputs" });
         }
-        let mut around = None;
-        if let Some(joint) = layers.joint {
-            let labels = parameters[joint.labels.index()].to_values();
-            around = Some(OutputStage::new(network, joint, &labels, inputs)?);
+        let fixed = layers.fixed_cells.map(|node| fixed_rows(network, &parameters[..], inputs, node));
+        let start = Snapshot::of(network, (0, 0), &parameters, &fixed.unwrap_or_default());
+        if start.tapes.iter().any(|tape| tape.head == [0.0]) {
+            return Err(TrainError::NotSparse { why: "a head is on no cell" });
         }
-        let fixed = match (&around, layers.fixed_cells) {
-            (Some(around), _) => around.fixed_cells(layers),
-            (None, Some(node)) => fixed_rows(network, &parameters[..], inputs, node),
-            (None, None) => Vec::new(),
-        };
-        let mut tapes = Vec::with_capacity(layers.table.n_tracks());
-        for &row in layers.table.rows() {
-            let cells = match row.checked_sub(layers.table.n_trained()) {
-                None => layers.cells.map(|id| written_cells(&parameters[id.index()], row)),
-                Some(at) => fixed.get(at).map(|cells| Cells::fixed(0, cells)),
-            };
-            let cells = cells.unwrap_or_else(|| Cells::new(0, Vec::new()));
-            let head = on_cells(&parameters[layers.head.index()], row)
-                .ok_or(TrainError::NotSparse { why: "a head is on no cell" })?;
-            tapes.push(Tape::new(cells, head, row < layers.table.n_trained()));
-        }
-        let place = at_point(&parameters[layers.vertex.index()].to_values().data, &layers.form)
-            .ok_or(TrainError::NotSparse { why: "the start is not at a vertex" })?;
-        Ok(Self::assemble(network, layers, around, place, tapes))
+        let engine = Self::resume(network, &start, None, inputs)?;
+        Ok(Self { path: visit(0, engine.place.vertex), ..engine })
     }
 
     fn assemble(
@@ -168,7 +151,7 @@ impl<'n> Sparse<'n> {
             Tape::new(cells, Head::new(tape.head_first, &tape.head), trained)
         });
         let place = placed(snapshot.vertices.clone(), &layers.form)
-            .ok_or(TrainError::NotSparse { why: "the snapshot is not at a vertex" })?;
+            .ok_or(TrainError::NotSparse { why: "the weights are not at a vertex" })?;
         let engine = Self::assemble(network, layers, around, place, tapes.collect());
         Ok(Self { steps: snapshot.step, path: snapshot.path, losses, ..engine })
     }
@@ -365,27 +348,4 @@ impl<'n> Sparse<'n> {
 
 fn symbol(symbols: u32, i: usize) -> f64 {
     if symbols >> i & 1 == 1 { 1.0 } else { BLANK }
-}
-
-/// The cells of a row up to the last that is not blank.
-fn written_cells(block: &SparseValues, row: usize) -> Cells {
-    if block.common().to_bits() != BLANK.to_bits() {
-        let cells = (0..block.shape.cols).map(|col| block.at(row, col)).collect();
-        return Cells::new(0, cells);
-    }
-    let mut cells = vec![BLANK; block.others_in(row).next_back().map_or(0, |(last, _)| last + 1)];
-    block.others_in(row).for_each(|(col, value)| cells[col] = value);
-    Cells::new(0, cells)
-}
-
-/// The weights of a row that are not zero.
-fn on_cells(block: &SparseValues, row: usize) -> Option<Head> {
-    let weights = || (0..block.shape.cols).map(|col| (col, block.at(row, col)));
-    let found: Vec<(usize, f64)> = match block.common() {
-        0.0 => block.others_in(row).filter(|&(_, weight)| weight != 0.0).collect(),
-        _ => weights().filter(|&(_, weight)| weight != 0.0).collect(),
-    };
-    let (first, last) = (found.first()?.0, found.last()?.0);
-    let row: Vec<f64> = (first..=last).map(|col| block.at(row, col)).collect();
-    Some(Head::new(first as i64, &row))
 }

@@ -125,28 +125,20 @@ impl<'n> SpotCheck<'n> {
         end: &[SparseValues],
         tolerance: f64,
     ) -> Result<Agreement, TrainError> {
-        let merged =
-            self.columns.as_ref().and_then(|columns| columns.merge(start, Some(end), &self.inputs, &[]).ok());
-        let Some(merged) = merged else {
-            let start: Vec<Values> = start.iter().map(SparseValues::to_values).collect();
-            let (loss, stepped) = step(self.network, &start, &self.inputs)?;
-            let mut agreement = Agreement { loss, n_weights: 0, largest: 0.0, differs: None };
-            for (block, (dense, found)) in stepped.iter().zip(end).enumerate() {
-                for (index, &dense) in dense.data.iter().enumerate() {
-                    self.compare(&mut agreement, (block, index), (dense, found.entry(index)), (1, tolerance));
-                }
-            }
-            return Ok(agreement);
+        let columns = self.columns.as_ref();
+        let merged = columns.and_then(|columns| columns.merge(start, Some(end), &self.inputs, &[]).ok());
+        let (loss, stepped) = match &merged {
+            Some(merged) => step(merged.network(), &merged.parameters(start), &self.inputs)?,
+            None => step(self.network, &SparseValues::all_values(start), &self.inputs)?,
         };
-        let (loss, stepped) = step(merged.network(), &merged.parameters(start), &self.inputs)?;
         let mut agreement = Agreement { loss, n_weights: 0, largest: 0.0, differs: None };
         for (block, (dense, found)) in stepped.iter().zip(end).enumerate() {
-            if !merged.is_wide(found) {
+            let Some(merged) = merged.as_ref().filter(|merged| merged.is_wide(found)) else {
                 for (index, &dense) in dense.data.iter().enumerate() {
                     self.compare(&mut agreement, (block, index), (dense, found.entry(index)), (1, tolerance));
                 }
                 continue;
-            }
+            };
             for row in 0..found.shape.rows {
                 for kind in merged.kinds() {
                     let index = row * found.shape.cols + kind.column;

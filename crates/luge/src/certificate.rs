@@ -6,8 +6,10 @@ pub mod paper_bounds;
 #[doc(hidden)]
 pub mod translation;
 
+use std::{collections::BTreeMap, ops::Index};
+
 use luge_sled::OverflowSite;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// One claim: whether it holds, and the figures that show it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -18,74 +20,113 @@ pub struct Claim {
     pub figures: String,
 }
 
-/// The claims of docs/construction.md, sections 5b and 7, about one run on a table or a stream.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Certificate {
-    /// Every iterate decodes to the machine's configuration at that step.
-    pub trace: Claim,
-    /// The network was differentiated in the situations that the run met, and every weight agreed.
-    pub gradient: Claim,
-    /// On streams: every step led every weight as far on its way as its batch's label says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gain: Option<Claim>,
-    /// Gradient steps are machine steps; on tables one more, on `internal` two more.
-    pub step_count: Claim,
-    /// z is y from step 1 on; on streams it is what was taken, and the memory holds it.
-    pub labels_copied: Claim,
-    /// The loss lies where the construction says; on `internal` it also never rises.
-    pub loss_bounds: Claim,
-    /// theta is the machine's answer and F(x) = f_theta(x), bit for bit, on training and on new x.
-    pub output_equals_primary: Claim,
-    /// No gradient flows through f_theta.
-    pub no_gradient_through_primary: Claim,
-    /// On streams: after the end no batch moves a weight.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at_rest: Option<Claim>,
-    /// At most 12 layers beside the primary network. The paper claims nothing of networks for streams.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub layers: Option<Claim>,
-    /// No layer wider than the corollary says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub units: Option<Claim>,
-    /// theta is what the interpreter computes, bit for bit; `None` if the learner is a machine, or did not halt on its stream.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub program: Option<Claim>,
-    /// Only where it does not hold: no number of the learner's program was too large for its type.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub no_overflow: Option<Claim>,
+impl Claim {
+    /// A claim and its figures.
+    pub fn new(holds: bool, figures: impl Into<String>) -> Self {
+        Self { holds, figures: figures.into() }
+    }
 }
 
+/// What may be claimed of a run, in order, and what it means that it holds.
+const MEANINGS: [(&str, &str); 13] = [
+    ("trace", "every gradient step is a step of the machine"),
+    ("gradient", "the steps follow the gradient of the network: automatic differentiation makes them too"),
+    ("gain", "every step moves every weight as far as the label of its sample lets it"),
+    ("step_count", "training takes as many steps as the machine does, and ends where it halts"),
+    ("labels_copied", "the network knows the labels from the loss alone"),
+    ("loss_bounds", "the loss stays where the construction says"),
+    ("output_equals_primary", "the trained network computes what the learner has found, bit for bit"),
+    ("no_gradient_through_primary", "the weights come from the learner: descent does not touch them"),
+    ("at_rest", "after the end no further sample moves a weight"),
+    ("layers", "no more layers than the paper claims"),
+    ("units", "no layer wider than the paper claims"),
+    ("program", "the machine does what the program means: the interpreter finds the same weights"),
+    ("no_overflow", "no number of the program was too large for its type"),
+];
+
+/// Claims that a certificate may do without: `gain` and `at_rest` are about streams, `layers` and `units` about tables, `program` about
+/// learners in Sled that have halted, and `no_overflow` is there only where it does not hold.
+const OPTIONAL: [&str; 6] = ["gain", "at_rest", "layers", "units", "program", "no_overflow"];
+
+/// Claims, in order, each with its name: those of docs/construction.md, sections 5b and 7, about one run, or those of an audit. JSON has
+/// them as an object.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(try_from = "BTreeMap<String, Claim>")]
+pub struct Certificate(Vec<(&'static str, Claim)>);
+
 impl Certificate {
-    /// Whether training did what it should: every claim but the paper's about sizes and the one about the program, which
-    /// does what it does also where its numbers wrap around.
+    /// Whether training did what it should: every claim that decides it holds.
     #[must_use]
     pub fn proves_the_run(&self) -> bool {
-        self.claims()
-            .iter()
-            .filter(|(name, _)| !matches!(*name, "layers" | "units" | "no_overflow"))
-            .all(|(_, claim)| claim.holds)
+        self.0.iter().all(|(name, claim)| claim.holds || !decides(name))
     }
 
     /// All claims with their names.
     #[must_use]
     pub fn claims(&self) -> Vec<(&'static str, &Claim)> {
-        let all = [
-            ("trace", Some(&self.trace)),
-            ("gradient", Some(&self.gradient)),
-            ("gain", self.gain.as_ref()),
-            ("step_count", Some(&self.step_count)),
-            ("labels_copied", Some(&self.labels_copied)),
-            ("loss_bounds", Some(&self.loss_bounds)),
-            ("output_equals_primary", Some(&self.output_equals_primary)),
-            ("no_gradient_through_primary", Some(&self.no_gradient_through_primary)),
-            ("at_rest", self.at_rest.as_ref()),
-            ("layers", self.layers.as_ref()),
-            ("units", self.units.as_ref()),
-            ("program", self.program.as_ref()),
-            ("no_overflow", self.no_overflow.as_ref()),
-        ];
-        all.into_iter().filter_map(|(name, claim)| Some((name, claim?))).collect()
+        self.0.iter().map(|(name, claim)| (*name, claim)).collect()
     }
+
+    /// The claim of a name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Claim> {
+        self.0.iter().find(|(own, _)| *own == name).map(|(_, claim)| claim)
+    }
+
+    /// Adds a claim at the end, in place of the one of that name; `None` takes it away.
+    pub fn set(&mut self, name: &'static str, claim: Option<Claim>) {
+        match (self.0.iter().position(|(own, _)| *own == name), claim) {
+            (Some(at), Some(claim)) => self.0[at].1 = claim,
+            (Some(at), None) => drop(self.0.remove(at)),
+            (None, claim) => self.0.extend(claim.map(|claim| (name, claim))),
+        }
+    }
+}
+
+impl FromIterator<(&'static str, Claim)> for Certificate {
+    fn from_iter<I: IntoIterator<Item = (&'static str, Claim)>>(claims: I) -> Self {
+        Self(claims.into_iter().collect())
+    }
+}
+
+/// The claim of a name, which must be there.
+impl Index<&str> for Certificate {
+    type Output = Claim;
+
+    fn index(&self, name: &str) -> &Claim {
+        self.get(name).unwrap_or_else(|| panic!("no claim is called {name}"))
+    }
+}
+
+impl Serialize for Certificate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.claims())
+    }
+}
+
+impl TryFrom<BTreeMap<String, Claim>> for Certificate {
+    type Error = String;
+
+    fn try_from(mut claims: BTreeMap<String, Claim>) -> Result<Self, String> {
+        let known = MEANINGS.iter().filter_map(|&(name, _)| Some((name, claims.remove(name)?)));
+        let found: Self = known.collect();
+        let required = |(name, _): &&(&str, &str)| !OPTIONAL.contains(name) && found.get(name).is_none();
+        match MEANINGS.iter().find(required) {
+            Some((name, _)) => Err(format!("the certificate has no claim `{name}`")),
+            None => Ok(found),
+        }
+    }
+}
+
+/// Whether a run is proved only if such a claim holds: those of the paper about sizes decide nothing, nor that of a program's numbers,
+/// for it does what it does also where they wrap around.
+pub(crate) fn decides(claim: &str) -> bool {
+    !matches!(claim, "layers" | "units" | "no_overflow")
+}
+
+/// What it means that a claim holds.
+pub(crate) fn meaning(claim: &str) -> &'static str {
+    MEANINGS.iter().find(|(name, _)| *name == claim).map_or("", |(_, meaning)| meaning)
 }
 
 /// What there is to say if the answer came after numbers that wrapped around.
@@ -101,5 +142,5 @@ pub fn no_overflow(wraps: &[OverflowSite]) -> Option<Claim> {
         "{numbers} too large for their types and wrapped around before the answer, in {place} {} of the program",
         lines.join(", ")
     );
-    Some(Claim { holds: false, figures })
+    Some(Claim::new(false, figures))
 }

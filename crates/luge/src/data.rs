@@ -84,14 +84,6 @@ impl fmt::Display for Place {
     }
 }
 
-/// The number format if neither the user nor the learner says otherwise: fix:4.4.
-pub fn default_format() -> NumberFormat {
-    match "fix:4.4".parse() {
-        Ok(format) => format,
-        Err(error) => unreachable!("a format written down here: {error}"),
-    }
-}
-
 /// A table as it is written into files.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -311,9 +303,10 @@ fn prepare(columns: &Columns, n_rows: usize, asked: &PrepareOptions) -> Result<T
     let preparation = Preparation::learn(asked, columns, &training)?;
     let (feature_names, label_names) = preparation.names();
     let table = |rows: &[usize]| {
-        let prepared = preparation.apply(columns, rows);
-        let table = Table::new(feature_names.clone(), label_names.clone(), prepared.x, prepared.y);
-        Table { lines: prepared.lines, preparation: preparation.clone(), ..table }
+        let (x, y) = preparation.apply(columns, rows);
+        let lines = columns.lines.as_ref().map(|lines| rows.iter().map(|&row| lines[row]).collect());
+        let table = Table::new(feature_names.clone(), label_names.clone(), x, y);
+        Table { lines, preparation: preparation.clone(), ..table }
     };
     let held_out = (!testing.is_empty()).then(|| Box::new(table(&testing)));
     let left_out = n_rows - n_used;

@@ -9,7 +9,6 @@ pub mod auto_format;
 pub mod catalogue;
 mod classes;
 mod error;
-mod formats;
 mod primaries;
 pub mod program;
 pub mod source;
@@ -37,7 +36,6 @@ use crate::{
 
 pub use classes::classes_as_wanted;
 pub use error::JobError;
-pub(crate) use formats::{constants, number_format};
 pub use primaries::{Primaries, StandardPrimaries};
 pub(crate) use primaries::{described, fitting};
 use source::Source;

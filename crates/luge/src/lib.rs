@@ -56,8 +56,6 @@ pub mod run;
 pub mod stream;
 pub mod trace;
 pub mod training;
-#[doc(hidden)]
-pub mod words;
 
 pub use data::Table;
 pub use files::{model::Model, predictor::Predictor};

@@ -34,7 +34,6 @@ use crate::{
     job::{JobError, Primaries, StandardPrimaries, compile_for, program, source::Source},
     ordinary::{CircuitProgram, LearnerCircuit, OrdinaryError, Theta},
     run::lockstep::Window,
-    words,
 };
 pub use certificate::StreamReport;
 pub use lockstep::StreamMismatch;
@@ -58,7 +57,7 @@ pub struct StreamJob {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<String>,
     /// The network.
-    #[serde(default, with = "words")]
+    #[serde(default)]
     pub landscape: StreamLandscape,
     /// How to train.
     #[serde(default)]

@@ -87,7 +87,6 @@ pub struct Trace {
     #[serde(rename = "compared")]
     pub n_compared: u64,
     /// The loss over the run.
-    #[serde(serialize_with = "json::losses")]
     pub loss: LossRange,
     /// Whether the loss always lay where the construction says.
     pub bounds_held: bool,

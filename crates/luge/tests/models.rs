@@ -3,14 +3,16 @@
 use std::{ops::ControlFlow, path::Path};
 
 use luge::{
+    StreamJob,
     data::Table,
     files::{
-        audit::{Audit, same_model},
+        audit::{audit, same_model},
         export::graph,
         model::{Model, ModelError},
     },
     job::{Data, StandardPrimaries, TrainJob, source::Source},
     run::engine::EngineChoice,
+    stream::{self, Samples, StreamModel},
     training::{Claim, PreparedTraining, TrainingError, TrainingOptions},
 };
 use luge_landscape::{BuildError, Carrier, ExtendedError, LandscapeKind, Learner, Mlp, VertexSet};
@@ -105,17 +107,24 @@ fn models_of_an_earlier_version_are_refused() {
     });
 }
 
+/// Changes a claim of a model's certificate, if it is there.
+fn forge(model: &mut Model, name: &'static str, change: fn(&mut Claim)) {
+    let mut claim = model.card.certificate.get(name).cloned();
+    claim.iter_mut().for_each(change);
+    model.card.certificate.set(name, claim);
+}
+
 /// Whether the audit or training again finds something in a model that was changed after training.
 fn found_out(model: &Model, lesson: &PreparedTraining, change: impl FnOnce(&mut Model)) -> bool {
     let mut changed = model.clone();
     change(&mut changed);
-    !Audit::of(&changed, lesson).expect("an answer").holds() || !same_model(&changed, model).holds
+    !audit(&changed, lesson).expect("an answer").proves_the_run() || !same_model(&changed, model).holds
 }
 
 #[test]
 fn whatever_is_changed_in_a_model_is_found() {
     with_model("copy_label.tm", COPY, &options(LandscapeKind::Compact, "fix:3.2"), |model, lesson| {
-        assert!(Audit::of(model, lesson).expect("an answer").holds() && same_model(model, model).holds);
+        assert!(audit(model, lesson).expect("an answer").proves_the_run() && same_model(model, model).holds);
         assert!(!found_out(model, lesson, |_| {}));
         assert!(found_out(model, lesson, |m| m.theta[0] = 1.25));
         assert!(found_out(model, lesson, |m| m.theta[1] = -0.0));
@@ -135,8 +144,8 @@ fn whatever_is_changed_in_a_model_is_found() {
         assert!(found_out(model, lesson, |m| m.card.options.label_offset = Some(1.0)));
         assert!(found_out(model, lesson, |m| m.card.first_cells[0] -= 1));
         assert!(found_out(model, lesson, |m| m.card.data_sha256.replace_range(0..1, "x")));
-        assert!(found_out(model, lesson, |m| m.card.certificate.gradient.figures.push('!')));
-        assert!(found_out(model, lesson, |m| m.card.certificate.trace.holds = false));
+        assert!(found_out(model, lesson, |m| forge(m, "gradient", |claim| claim.figures.push('!'))));
+        assert!(found_out(model, lesson, |m| forge(m, "trace", |claim| claim.holds = false)));
     });
 }
 
@@ -171,8 +180,8 @@ fn other_data_are_found() {
         let (learner, other) = (model.learner().expect("a learner"), table("x,y\n-2,1.5\n0.25,-3\n3,2\n"));
         let primary = model.primary().expect("a network");
         let lesson = PreparedTraining::prepare(learner, primary, other, options.clone()).expect("a lesson");
-        let audit = Audit::of(model, &lesson).expect("an answer");
-        assert!(!audit.data.holds && audit.theta.holds, "{audit:?}");
+        let audit = audit(model, &lesson).expect("an answer");
+        assert!(!audit["data"].holds && audit["theta"].holds, "{audit:?}");
     });
 }
 
@@ -424,8 +433,7 @@ fn training_again_finds_changed_choices() {
         assert!(holds(|_| {}), "an honest model");
         // Without a program nothing can be found out about numbers that are too large: what is said of them is taken over.
         assert!(holds(|m| {
-            let figures = "1 number was too large".to_owned();
-            m.card.certificate.no_overflow = Some(Claim { holds: false, figures });
+            m.card.certificate.set("no_overflow", Some(Claim::new(false, "1 number was too large")));
         }));
         let changes: [StepDelta; 9] = [
             ("landscape", |m| m.card.options.landscape = LandscapeKind::Plain),
@@ -460,28 +468,28 @@ fn overflow_is_derived_again() {
         let lesson = job.prepare().expect("a lesson");
         let report = lesson.train(|_| ControlFlow::Continue(())).expect("gradients");
         let model = Model::new(&lesson, &report).with_program_of(&job);
-        assert_eq!(model.card.certificate.no_overflow.is_some(), wraps, "{csv}");
+        assert_eq!(model.card.certificate.get("no_overflow").is_some(), wraps, "{csv}");
         let verdicts = |change: fn(&mut Model)| {
             let mut claimed = model.clone();
             change(&mut claimed);
             let lesson = claimed.lesson(lesson.table().clone(), &StandardPrimaries).expect("a lesson");
             let again = trained_again(&claimed, lesson.table()).expect("a model");
-            let program = Audit::of(&claimed, &lesson).expect("an answer").program.map(|claim| claim.holds);
+            let audit = audit(&claimed, &lesson).expect("an answer");
+            let program = audit.get("program").map(|claim| claim.holds);
             (program, same_model(&claimed, &again).holds)
         };
         assert_eq!(verdicts(|_| {}), (Some(true), true), "{csv}: an honest model");
         let forged: fn(&mut Model) = match wraps {
-            true => |m| m.card.certificate.no_overflow = None,
+            true => |m| m.card.certificate.set("no_overflow", None),
             false => |m| {
-                let figures = "1 number was too large".to_owned();
-                m.card.certificate.no_overflow = Some(Claim { holds: false, figures });
+                m.card.certificate.set("no_overflow", Some(Claim::new(false, "1 number was too large")));
             },
         };
         assert_eq!(verdicts(forged), (Some(false), false), "{csv}: a forged line");
         let other_numbers: fn(&mut Model) = |m| {
-            if let Some(claim) = &mut m.card.certificate.no_overflow {
+            forge(m, "no_overflow", |claim| {
                 claim.figures = claim.figures.replace("1 number was", "5 numbers were");
-            }
+            });
         };
         assert_eq!(verdicts(other_numbers), (Some(true), !wraps), "{csv}: forged figures");
         let other_program: fn(&mut Model) = |m| {
@@ -492,4 +500,25 @@ fn overflow_is_derived_again() {
         assert_eq!(verdicts(other_program).0, Some(false), "{csv}: another program");
         assert_eq!(verdicts(|m| m.card.program = None).0, None, "{csv}: no program");
     }
+}
+
+/// Models of streams are sealed as others are: a bit that has changed is found out, wherever it lies.
+#[test]
+fn a_damaged_model_of_a_stream_is_refused() {
+    let samples = Samples::Draw("parity:bits=4,hidden=2".parse().expect("a draw"));
+    let job = StreamJob::new(stream::open("parity").expect("a learner"), samples);
+    let lesson = job.prepare().expect("a lesson");
+    let report = lesson.train(|_| ControlFlow::Continue(())).expect("training");
+    let model = StreamModel::new(&job, &lesson, &report);
+    let bytes = model.to_bytes("it").expect("a file");
+    let read = StreamModel::from_bytes(&bytes, "it").expect("a file").expect("a model");
+    assert!((read.theta == model.theta) && (read.certificate == model.certificate));
+    let changed = |at: usize| {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 1;
+        StreamModel::from_bytes(&bytes, "it")
+    };
+    assert!(matches!(changed(bytes.len() - 1), Err(ModelError::Damaged(_))), "a weight");
+    let digit = bytes.windows(8).position(|part| part == b"taken\\\":").expect("the samples taken");
+    assert!(matches!(changed(digit + 8), Err(ModelError::Damaged(_))), "the card");
 }

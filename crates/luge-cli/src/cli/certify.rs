@@ -7,17 +7,17 @@ use std::{
 
 use luge::{
     files::{
-        audit::{self, Audit, same_model},
+        audit::{audit, not_checked, other_data, same_model, unknown},
         model::{Model, ModelError},
         rocq::{self, ProofExport},
     },
     job::StandardPrimaries,
+    object,
     ordinary::OrdinaryModel,
     run::follow::{ObservationRate, RunProgress},
     stream::StreamModel,
     training::{Claim, PreparedTraining, TrainingError},
 };
-use serde::Serialize;
 
 use super::{
     data_args::read_text,
@@ -55,19 +55,6 @@ pub(super) struct Args {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct Verdict<'a> {
-    holds: bool,
-    audit: &'a Audit,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    retrained: Option<&'a Claim>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    proved: Option<&'a Claim>,
-    /// What was not checked.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    not_checked: &'a [String],
-}
-
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let read = args.data.as_deref().map(read_text).transpose()?;
     if let Some(model) = OrdinaryModel::load(&args.model)? {
@@ -88,7 +75,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         read.ok_or_else(|| Failure::usage("the data it was trained on are missing", "give --data"))?;
     let data = model.data(name, text, args.saturate);
     let given = data.as_given()?;
-    if let Some(reason) = audit::other_data(&model, &given) {
+    if let Some(reason) = other_data(&model, &given) {
         return Err(Failure::not_certified(reason));
     }
     let data = data.read(model.card.options.format)?;
@@ -97,18 +84,22 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         error => error.into(),
     })?;
     let retrained = if args.quick { None } else { Some(retrain(&model, &lesson)?) };
-    let audit = Audit::of(&model, &lesson).map_err(without_an_answer)?;
+    let audit = audit(&model, &lesson).map_err(without_an_answer)?;
     let proved =
         args.proofs.as_deref().map(|proofs| prove(proofs, rocq::extended(lesson.extended()))).transpose()?;
 
-    let not_checked = audit.not_checked(&model, !args.quick);
+    let not_checked = not_checked(&audit, &model, !args.quick);
     let mut claims: Vec<(&str, &Claim)> = audit.claims();
     claims.extend(retrained.as_ref().map(|claim| ("trained again", claim)));
     claims.extend(proved.as_ref().map(|claim| ("proved for every input", claim)));
     if args.json {
-        let (retrained, proved) = (retrained.as_ref(), proved.as_ref());
-        let holds = claims.iter().all(|(_, claim)| claim.holds);
-        print_json(&Verdict { holds, audit: &audit, retrained, proved, not_checked: &not_checked })?;
+        print_json(&object! {
+            holds: claims.iter().all(|(_, claim)| claim.holds),
+            audit: &audit,
+            retrained "unless --quick": retrained.as_ref(),
+            proved "with --proofs": proved.as_ref(),
+            not_checked "if something was not checked": Some(&not_checked).filter(|list| !list.is_empty()),
+        })?;
     } else {
         let mut rows = Rows::default();
         if !not_checked.is_empty() {
@@ -118,7 +109,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         print(&rows.text())?;
     }
     Failure::of_claims(claims)?;
-    audit.unknown().map_or(Ok(()), |what| Err(Failure::certified_in_part(what)))
+    unknown(&audit).map_or(Ok(()), |what| Err(Failure::certified_in_part(what)))
 }
 
 /// A model of a run that cannot be made on these data is not what it claims to be.
@@ -130,11 +121,10 @@ fn without_an_answer(error: TrainingError) -> Failure {
 fn prove(proofs: &Path, written: Option<ProofExport>) -> Result<Claim, Failure> {
     match written {
         Some(written) => prover::ask(proofs, &written),
-        None => Ok(Claim {
-            holds: false,
-            figures: "no theorem covers it: proved are plain and compact with the offset carrier, streams in fixed point, and MLPs of circuits of bits"
-                .to_owned(),
-        }),
+        None => Ok(Claim::new(
+            false,
+            "no theorem covers it: proved are plain and compact with the offset carrier, streams in fixed point, and MLPs of circuits of bits",
+        )),
     }
 }
 

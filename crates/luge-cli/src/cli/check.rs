@@ -1,10 +1,12 @@
 //! `luge check`: checks a program without data.
 
 use indicatif::HumanCount;
-use luge::job::{program, source::Source};
+use luge::{
+    job::{program, source::Source},
+    object,
+};
 use luge_machine::lowering::{Moves, lower};
 use luge_net::NumberFormat;
-use serde::Serialize;
 
 use super::{
     failure::Failure,
@@ -37,18 +39,6 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// The result as JSON.
-#[derive(Serialize)]
-struct Summary {
-    features: usize,
-    labels: usize,
-    format: String,
-    weights: usize,
-    tapes: usize,
-    states: usize,
-    vertices: u64,
-}
-
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let source = Source::open(&args.file)?;
     let mut sizes = luge_sled::usual_sizes(&source.text);
@@ -61,7 +51,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let compiled = program::compile(&source.text, &source.name, &sizes, &args.set)
         .map_err(|error| Failure::of_program(error, &source))?;
     let size = lower(&compiled.machine, Moves::Keep)?.report().after;
-    let summary = Summary {
+    let summary = object! {
         features: sizes.n_features,
         labels: sizes.n_labels,
         format: format!("fix:{}.{}", sizes.integer, sizes.fraction),

@@ -6,6 +6,7 @@ use indicatif::HumanCount;
 use luge::{
     files::bounded,
     job::source::Source,
+    object,
     ordinary::{OrdinaryError, SampleStream, machine_circuit},
     stream::{Draw, Samples},
     trace::TraceError,
@@ -85,19 +86,6 @@ pub(super) fn open(place: &str, n_bits: Option<usize>) -> Result<Option<Circuit>
     }
 }
 
-/// How a circuit's run ended.
-#[derive(Serialize)]
-struct RunSummary<'c> {
-    circuit: &'c str,
-    outcome: &'static str,
-    cycles: u64,
-    samples: u64,
-    /// New inputs whose output is their label, of this many.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    right: Option<(usize, usize)>,
-    registers: String,
-}
-
 /// Runs a circuit on a stream until it halts.
 pub(super) fn run(circuit: &Circuit, draw: Option<Draw>, limit: Step, json: bool) -> Result<(), Failure> {
     let broken = |error: NotExclusive| Failure::unfit(error.to_string(), "see docs/circuits.md on sums");
@@ -120,10 +108,17 @@ pub(super) fn run(circuit: &Circuit, draw: Option<Draw>, limit: Step, json: bool
         }
         right = Some((n_right, N_NEW));
     }
-    let registers = simulator.registers().iter().map(|&bit| if bit { '1' } else { '0' }).collect();
+    let registers = simulator.registers().iter().map(|&bit| if bit { '1' } else { '0' });
     let outcome = if halted { "halted" } else { "step limit" };
     let (cycles, samples) = (simulator.steps(), simulator.n_taken());
-    let summary = RunSummary { circuit: circuit.name(), outcome, cycles, samples, right, registers };
+    let summary = object! {
+        circuit: circuit.name(),
+        outcome: outcome,
+        cycles: cycles,
+        samples: samples,
+        right "if there are new inputs: those whose output is their label, of this many": right,
+        registers: registers.collect::<String>(),
+    };
     show(json, &summary, || {
         let mut rows = Rows::default();
         rows.row("outcome", outcome);
@@ -155,24 +150,6 @@ fn samples(circuit: &Circuit, draw: Option<Draw>) -> Result<Option<Samples>, Fai
     Ok(Some(Samples::Draw(draw)))
 }
 
-/// What a circuit is made of.
-#[derive(Serialize)]
-struct Profile<'c> {
-    circuit: &'c str,
-    samples: Option<String>,
-    registers: usize,
-    ands: usize,
-    sums: usize,
-    parities: usize,
-    /// Bits of numbers.
-    bits: usize,
-    operands: usize,
-    /// Layers of logic.
-    depth: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    network: Option<NetworkSize>,
-}
-
 /// The ordinary MLP of a circuit.
 #[derive(Serialize)]
 struct NetworkSize {
@@ -200,17 +177,19 @@ pub(super) fn inspect(circuit: &Circuit, json: bool) -> Result<(), Failure> {
     let size = circuit.size();
     let n_kept = size.n_registers + circuit.samples().map_or(0, |shape| shape.n_feature_bits());
     let counted = size.n_operands <= MAX_COUNTED.0 && n_kept <= MAX_COUNTED.1;
-    let profile = Profile {
+    let profile = object! {
         circuit: circuit.name(),
         samples: circuit.samples().map(|shape| shape.to_string()),
         registers: size.n_registers,
         ands: size.n_ands,
         sums: size.n_sums,
         parities: size.n_parities,
+        // Bits of numbers.
         bits: size.n_bits,
         operands: size.n_operands,
+        // Layers of logic.
         depth: size.depth,
-        network: counted.then(|| NetworkSize::of(circuit)).flatten(),
+        network "if it is not too large to be counted": counted.then(|| NetworkSize::of(circuit)).flatten(),
     };
     show(json, &profile, || {
         let mut rows = Rows::default();

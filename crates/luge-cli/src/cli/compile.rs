@@ -8,7 +8,7 @@ use luge::{
     data::Table,
     files::{
         outputs::{Output, Outputs},
-        summary::CompileSummary,
+        summary,
     },
     job::{self, source::Source},
     stream::{Order, Samples},
@@ -79,21 +79,19 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(out) = out {
         out.write(Format::Native.write(machine, Some(&compiled.input)).map_err(Failure::of)?)?;
     }
-    let sizes = (table.feature_names.len(), table.label_names.len(), job.options.format);
-    let summary = CompileSummary::of(&compiled, sizes, &size);
-    show(args.json, &summary, || {
+    let (features, labels, format) = (table.feature_names.len(), table.label_names.len(), job.options.format);
+    show(args.json, &summary::of_compiled(&compiled, (features, labels, format), &size), || {
+        let tapes: Vec<&str> = machine.tapes().iter().map(|tape| tape.name.as_str()).collect();
         let mut rows = Rows::default();
-        rows.row("learner", summary.learner.unwrap_or_default());
-        rows.row("data", sample_sizes(summary.features, summary.labels, &summary.format));
-        rows.row("weights", count(summary.weights));
-        rows.row("tapes", summary.tapes.join(", "));
-        rows.row("tracks", format!("{} binary tapes", summary.tracks));
-        rows.row("states", count(summary.states));
-        rows.row("rules", count(summary.rules));
-        rows.row(
-            "vertices",
-            format!("{}, for the symbols that states look at", HumanCount(summary.vertices)),
-        );
+        rows.row("learner", machine.name().unwrap_or_default());
+        rows.row("data", sample_sizes(features, labels, format));
+        rows.row("weights", count(compiled.n_theta));
+        rows.row("tapes", tapes.join(", "));
+        rows.row("tracks", format!("{} binary tapes", size.tapes));
+        rows.row("states", count(machine.states().len()));
+        rows.row("rules", count(machine.n_rules()));
+        let vertices = HumanCount(size.vertices);
+        rows.row("vertices", format!("{vertices}, for the symbols that states look at"));
         rows.text()
     })
 }

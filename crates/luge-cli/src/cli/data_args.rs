@@ -12,7 +12,6 @@ use luge::{
         Data, TrainJob, program,
         source::{OpenError, Source},
     },
-    words::Word,
 };
 use luge_net::{NumberFormat, numbers::FormatError};
 
@@ -127,6 +126,14 @@ impl DataArgs {
             None => {}
         }
         Ok(job)
+    }
+
+    /// The number format that was named, if it was one.
+    pub(super) fn format(&self) -> Option<NumberFormat> {
+        match self.format {
+            Some(FormatArg::Given(format)) => Some(format),
+            Some(FormatArg::Auto) | None => None,
+        }
     }
 
     /// Whether something is given that machines without data cannot use.

@@ -7,7 +7,7 @@ use std::{error::Error, fmt, io, process::ExitCode};
 
 use luge::{
     draw::edges::EdgesError,
-    files::{FileError, checkpoint::CheckpointError, outputs::OutputError},
+    files::{checkpoint::CheckpointError, outputs::OutputError},
     job::{
         JobError,
         auto_format::NoFormat,
@@ -117,6 +117,9 @@ impl Diagnostic for Located {
     }
 }
 
+/// What to do about a file that the system does not give.
+const READABLE: &str = "name a file that exists and that you may read";
+
 /// Errors whose remedy is always the same.
 macro_rules! remedies {
     ($($error:ty, $remedy:literal;)*) => {$(
@@ -137,24 +140,8 @@ impl From<CheckpointError> for Failure {
     fn from(error: CheckpointError) -> Self {
         let remedy =
             "give a file that --checkpoint or --record wrote, unchanged, to the same version of luge";
-        match &error {
-            CheckpointError::Io(FileError { reason, .. }) => {
-                unreadable(&error, reason).unwrap_or_else(|| Self::unfit(error, remedy))
-            }
-            _ => Self::unfit(error, remedy),
-        }
+        Self::of_file(error, remedy)
     }
-}
-
-/// What to do about a file that the system does not give.
-const READABLE: &str = "name a file that exists and that you may read";
-
-/// What to say of a file that is a folder, or that the bounded reader refused.
-fn unreadable(error: &dyn Error, reason: &io::Error) -> Option<Failure> {
-    if reason.kind() == io::ErrorKind::IsADirectory {
-        return Some(Failure::unfit(format!("{error}: it is a folder"), "name a file in it"));
-    }
-    reason.get_ref()?.downcast_ref::<TooMuch>().cloned().map(Failure::from)
 }
 
 impl From<InputError> for Failure {
@@ -179,17 +166,15 @@ impl From<OpenError> for Failure {
                 )
             }
             OpenError::NotText { .. } => Self::unfit(error, "save it as UTF-8 text"),
-            OpenError::Read { ref reason, .. } => {
-                unreadable(&error, reason).unwrap_or_else(|| Self::unfit(error, READABLE))
-            }
+            OpenError::Read { .. } => Self::of_file(error, READABLE),
         }
     }
 }
 
 /// Failures of errors by their variants: `usage` if the command line is wrong, `unfit` otherwise, each with its remedy.
-/// What needs more than a remedy follows `else`.
+/// The variants after `passing` only hold another error. What needs more than a remedy follows `else`.
 macro_rules! failures {
-    ($(for $type:ident($error:ident, $problem:ident) {
+    ($(for $type:ident($error:ident, $problem:ident) $(passing $($inner:ident),+)? {
         $($kind:ident $variant:ident $remedy:expr;)*
     } $(else { $($pattern:pat => $failure:expr,)* })?)*) => {$(
         impl From<$type> for Failure {
@@ -197,6 +182,7 @@ macro_rules! failures {
                 let $problem = $error.to_string();
                 match $error {
                     $($($pattern => $failure,)*)?
+                    $($($type::$inner(error) => error.into(),)+)?
                     $($type::$variant { .. } => Self::$kind($problem, $remedy),)*
                 }
             }
@@ -222,14 +208,11 @@ failures! {
             Self::unfit(error, "name a place in a folder that exists and that you may write to")
         },
     }
-    for RevisitError(error, problem) {} else {
-        RevisitError::Checkpoint(error) => error.into(),
+    for RevisitError(error, problem) passing Checkpoint, Job, Engine {} else {
         RevisitError::TooEarly { first, .. } => Self::unfit(problem, format!("ask for step {first} or a later one")),
         RevisitError::TooLate { last, .. } => Self::unfit(problem, format!("ask for step {last} or an earlier one")),
-        RevisitError::Job(error) => error.into(),
-        RevisitError::Engine(error) => error.into(),
     }
-    for JobError(error, problem) {
+    for JobError(error, problem) passing Input, Learner, Primary, Trace, Training {
         usage ProgramAlone "compile it with luge compile, or use luge train or luge run";
         usage NoData "give them with --data FILE.csv --target COLUMN";
         usage NoPredict "write `fn predict(x: [fix<I,F>; M], theta: [fix<I,F>; M + 1]) -> fix<I,F>` into the program";
@@ -242,17 +225,12 @@ failures! {
         JobError::Read { text, error } => Self::of_reading(error, &text),
         JobError::Program { text, error } => Self::of_program(error, &text),
         JobError::Table { name, error } => Self::of_table(&name, *error),
-        JobError::Input(error) => error.into(),
-        JobError::Learner(error) => error.into(),
-        JobError::Primary(error) => error.into(),
         JobError::ThetaSize { fits, .. } => {
             Self::usage(problem, format!("give the network the program is for with --primary, such as {fits}"))
         },
         JobError::NoFormat { why: NoFormat::Endless | NoFormat::Rejects(_), .. } => {
             Self::unfit(problem, "name a --format, and see what the learner asks of its data")
         },
-        JobError::Trace(error) => error.into(),
-        JobError::Training(error) => error.into(),
     }
     for EngineError(error, problem) {
         usage Noise "give --noise a number such as 0.05";
@@ -269,25 +247,18 @@ failures! {
         },
         EngineError::Train(_) | EngineError::Arcs(_) => Self::of(error),
     }
-    for TraceError(error, problem) {
+    for TraceError(error, problem) passing Engine, Memory, Build, Lowering {
         unfit HaltingUnreachable "it would run forever: limit the steps with --steps";
         unfit DoesNotHalt format!("limit the steps with --steps; without it the machine must halt within {LONGEST_SEARCH}");
         unfit TooManyCells "set a smaller --steps, or use a machine that visits fewer cells";
         unfit TooManyDeclared "shorten the --input, or choose another --landscape";
     } else {
         TraceError::TooFewCells { needed, .. } => Self::unfit(problem, more_cells(needed)),
-        TraceError::Engine(error) => error.into(),
-        TraceError::Memory(error) => error.into(),
-        TraceError::Build(error) => error.into(),
-        TraceError::Lowering(error) => error.into(),
     }
-    for BuildError(error, problem) {
+    for BuildError(error, problem) passing Constants, Internal {
         unfit TooManyEdges "choose --landscape compact, which has no unit for every edge, or a machine whose states look at fewer tapes";
         unfit TooManyVertices "leave out --vertices all, or use a machine whose states look at fewer tapes";
         unfit TooManyColumns "use a machine whose states look at fewer tapes";
-    } else {
-        BuildError::Constants(error) => error.into(),
-        BuildError::Internal(error) => error.into(),
     }
     for ConstantsError(error, problem) {
         usage Base "give a larger --base, or leave it out";
@@ -328,6 +299,18 @@ impl Failure {
     /// Machine, data and flags do not go together: in what, and what to change.
     pub(super) fn unfit(problem: impl Into<Problem>, remedy: impl Into<String>) -> Self {
         Self::of(problem).with_remedy(remedy)
+    }
+
+    /// A file that cannot be used; that it is a folder, or too large to be read, is said in its own words.
+    fn of_file(error: impl Error + Send + Sync + 'static, remedy: &str) -> Self {
+        let reason = error.source().and_then(|reason| reason.downcast_ref::<io::Error>());
+        if reason.is_some_and(|reason| reason.kind() == io::ErrorKind::IsADirectory) {
+            return Self::unfit(format!("{error}: it is a folder"), "name a file in it");
+        }
+        match reason.and_then(|reason| reason.get_ref()?.downcast_ref::<TooMuch>()) {
+            Some(too_much) => too_much.clone().into(),
+            None => Self::unfit(error, remedy),
+        }
     }
 
     pub(super) fn with_remedy(self, remedy: impl Into<String>) -> Self {

@@ -4,7 +4,7 @@ mod model;
 mod network;
 
 use indicatif::HumanCount;
-use luge::{files::summary::spelled, job::Loaded, ordinary::OrdinaryModel};
+use luge::{files::summary::spelled, job::Loaded, object, ordinary::OrdinaryModel};
 use luge_landscape::{LandscapeKind, VertexSet};
 use luge_machine::{
     Access, Input, Machine, Missing, Pattern, StateKind, Tape, TapeInput,
@@ -47,41 +47,6 @@ pub(super) struct Args {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct Profile<'m> {
-    machine: Option<&'m str>,
-    format: &'static str,
-    start: &'m str,
-    tapes: Vec<TapeProfile<'m>>,
-    running_states: usize,
-    halting_states: Vec<HaltingState<'m>>,
-    rules: usize,
-    /// Rules that ignore some tape.
-    rules_with_wildcards: usize,
-    /// What a missing rule means: "halt" or "reject".
-    missing_rule: &'static str,
-    lowered: Lowering,
-    lowered_strictly: Lowering,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    landscape: Option<NetworkProfile>,
-}
-
-#[derive(Serialize)]
-struct TapeProfile<'m> {
-    name: &'m str,
-    symbols: &'m [String],
-    blank: &'m str,
-    read_only: bool,
-    input: String,
-    head: i64,
-}
-
-#[derive(Serialize)]
-struct HaltingState<'m> {
-    name: &'m str,
-    accepting: bool,
-}
-
 /// The machine in normal form, or why there is none.
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -107,32 +72,42 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         return circuit::inspect(&circuit, args.json);
     }
     let loaded = args.machine.load_alone()?;
-    let mut profile = profile(&loaded);
-    if let Some(kind) = args.landscape {
-        profile.landscape = Some(NetworkProfile::of_machine(&loaded, (kind, args.vertices), args.cells)?);
-    }
-    show(args.json, &profile, || report(&profile))
+    let landscape =
+        args.landscape.map(|kind| NetworkProfile::of_machine(&loaded, (kind, args.vertices), args.cells));
+    describe(&loaded, landscape.transpose()?, args.json)
 }
 
-fn profile(loaded: &Loaded) -> Profile<'_> {
+/// Shows a machine, and the network of its landscape.
+fn describe(loaded: &Loaded, landscape: Option<NetworkProfile>, json: bool) -> Result<(), Failure> {
     let machine = &loaded.machine;
     let halting = machine.states().iter().filter_map(|state| match state.kind {
-        StateKind::Halting { accepting } => Some(HaltingState { name: &state.name, accepting }),
+        StateKind::Halting { accepting } => Some(object! { name: &state.name, accepting: accepting }),
         StateKind::Running(_) => None,
     });
     let halting_states: Vec<_> = halting.collect();
     let rules = machine.state_ids().flat_map(|state| machine.rules(state));
-    let blank = Input::blank();
+    let (blank, none) = (Input::blank(), TapeInput::default());
     let inputs = &loaded.input.as_ref().unwrap_or(&blank).tapes;
-    let tapes = machine.tapes().iter().enumerate();
-    Profile {
+    let tapes = machine.tapes().iter().enumerate().map(|(index, Tape { name, alphabet, access })| {
+        let input = inputs.get(index).unwrap_or(&none);
+        object! {
+            name: name,
+            symbols: alphabet.names(),
+            blank: alphabet.name(alphabet.blank()),
+            read_only: *access == Access::ReadOnly,
+            input: spelled(alphabet, &input.symbols),
+            head: input.head,
+        }
+    });
+    let profile = object! {
         machine: machine.name(),
         format: loaded.format.map_or("", Format::slug),
         start: &machine.state(machine.start()).name,
-        tapes: tapes.map(|(index, tape)| tape_profile(tape, inputs.get(index))).collect(),
+        tapes: tapes.collect::<Vec<_>>(),
         running_states: machine.states().len() - halting_states.len(),
-        halting_states,
+        halting_states: halting_states,
         rules: machine.n_rules(),
+        // Rules that ignore some tape.
         rules_with_wildcards: rules.filter(|rule| rule.reads.contains(&Pattern::Any)).count(),
         missing_rule: match machine.missing() {
             Missing::Halt => "halt",
@@ -140,19 +115,37 @@ fn profile(loaded: &Loaded) -> Profile<'_> {
         },
         lowered: lowering(machine, Moves::Keep),
         lowered_strictly: lowering(machine, Moves::Strict),
-        landscape: None,
-    }
-}
-
-fn tape_profile<'m>(tape: &'m Tape, input: Option<&TapeInput>) -> TapeProfile<'m> {
-    TapeProfile {
-        name: &tape.name,
-        symbols: tape.alphabet.names(),
-        blank: tape.alphabet.name(tape.alphabet.blank()),
-        read_only: tape.access == Access::ReadOnly,
-        input: input.map_or_else(String::new, |input| spelled(&tape.alphabet, &input.symbols)),
-        head: input.map_or(0, |input| input.head),
-    }
+        landscape "with --landscape": landscape,
+    };
+    show(json, &profile, || {
+        let mut rows = Rows::default();
+        profile.machine.iter().for_each(|name| rows.row("name", name));
+        rows.row("format", profile.format);
+        for tape in &profile.tapes {
+            let symbols: Vec<String> = tape.symbols.iter().map(|name| visible(name)).collect();
+            let access = if tape.read_only { "read only" } else { "read and written" };
+            let (symbols, blank) = (symbols.join(" "), visible(tape.blank));
+            rows.row(&format!("tape {}", tape.name), format!("symbols {symbols}; blank {blank}; {access}"));
+            if !tape.input.is_empty() || tape.head != 0 {
+                rows.row("", format!("input `{}`; head on cell {}", tape.input, tape.head));
+            }
+        }
+        let n_halting = profile.halting_states.len();
+        rows.row("states", format!("{} running, {n_halting} halting", count(profile.running_states)));
+        rows.row("start", profile.start);
+        for state in &profile.halting_states {
+            let verdict = if state.accepting { "accepting" } else { "not accepting" };
+            rows.row("halts in", format!("{}, {verdict}", state.name));
+        }
+        let (n_rules, n_wild) = (count(profile.rules), count(profile.rules_with_wildcards));
+        rows.row("rules", format!("{n_rules}, {n_wild} of them with wildcards"));
+        let halts = profile.missing_rule == "halt";
+        rows.row("missing rule", if halts { "halts, without a step" } else { "stops, rejecting" });
+        rows.row("lowered", described(&profile.lowered));
+        rows.row("lowered strictly", described(&profile.lowered_strictly));
+        profile.landscape.iter().for_each(|network| network.add_to(&mut rows));
+        rows.text()
+    })
 }
 
 fn lowering(machine: &Machine, moves: Moves) -> Lowering {
@@ -169,41 +162,6 @@ fn lowering(machine: &Machine, moves: Moves) -> Lowering {
         }
         Err(reason) => Lowering::Refused { refused: reason.to_string() },
     }
-}
-
-fn report(profile: &Profile<'_>) -> String {
-    let mut rows = Rows::default();
-    if let Some(name) = profile.machine {
-        rows.row("name", name);
-    }
-    rows.row("format", profile.format);
-    for tape in &profile.tapes {
-        let symbols: Vec<String> = tape.symbols.iter().map(|name| visible(name)).collect();
-        let access = if tape.read_only { "read only" } else { "read and written" };
-        let (symbols, blank) = (symbols.join(" "), visible(tape.blank));
-        rows.row(&format!("tape {}", tape.name), format!("symbols {symbols}; blank {blank}; {access}"));
-        if !tape.input.is_empty() || tape.head != 0 {
-            rows.row("", format!("input `{}`; head on cell {}", tape.input, tape.head));
-        }
-    }
-    let n_halting = profile.halting_states.len();
-    rows.row("states", format!("{} running, {n_halting} halting", count(profile.running_states)));
-    rows.row("start", profile.start);
-    for state in &profile.halting_states {
-        let verdict = if state.accepting { "accepting" } else { "not accepting" };
-        rows.row("halts in", format!("{}, {verdict}", state.name));
-    }
-    let (n_rules, n_wild) = (count(profile.rules), count(profile.rules_with_wildcards));
-    rows.row("rules", format!("{n_rules}, {n_wild} of them with wildcards"));
-    let missing = match profile.missing_rule {
-        "halt" => "halts, without a step",
-        _ => "stops, rejecting",
-    };
-    rows.row("missing rule", missing);
-    rows.row("lowered", described(&profile.lowered));
-    rows.row("lowered strictly", described(&profile.lowered_strictly));
-    profile.landscape.iter().for_each(|network| network.add_to(&mut rows));
-    rows.text()
 }
 
 fn visible(symbol: &str) -> String {

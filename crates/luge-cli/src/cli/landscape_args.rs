@@ -4,10 +4,10 @@ use luge::{
     job::JobError,
     trace::{MAX_CELLS, TraceOptions},
     training,
-    words::Word,
 };
 use luge_landscape::{AskedConstants, LandscapeKind, VertexSet};
 use luge_machine::lowering::Moves;
+use luge_net::Word;
 
 use super::{failure::Failure, machine_args::word};
 

@@ -271,30 +271,24 @@ impl RunArchive {
         Checkpoint { job, network, seen, record, ended, frames }
     }
 
-    /// Writes the record of a run that ended with this step; fails if something could not be written before.
-    pub(super) fn finish(&mut self, ended: u64) -> Result<(), Failure> {
+    /// Writes the record of a run that has ended; fails if something could not be written before, or if the run was interrupted.
+    pub(super) fn finish(&mut self, outcome: Outcome) -> Result<(), Failure> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        match self.record.take() {
-            Some((output, recorder)) => {
-                let record = self.checkpoint(recorder.frames().to_vec(), Some(ended));
-                Ok(output.write(record.to_bytes().map_err(Failure::print)?)?)
-            }
-            None => Ok(()),
+        if let Some((output, recorder)) = self.record.take() {
+            let record = self.checkpoint(recorder.frames().to_vec(), Some(outcome.steps()));
+            output.write(record.to_bytes().map_err(Failure::print)?)?;
         }
-    }
-
-    /// What to say of a run that was interrupted.
-    pub(super) fn interrupted(&self, steps: u64) -> Failure {
+        let Outcome::Interrupted { steps } = outcome else { return Ok(()) };
         let ended = format!("interrupted after {steps} steps");
-        match self.checkpoint.as_ref().map(|path| path.display()) {
+        Err(match self.checkpoint.as_ref().map(|path| path.display()) {
             None => Failure::unfit(ended, "runs with noise cannot be resumed, so nothing was saved"),
             Some(file) => Failure::unfit(
                 format!("{ended}, saved in {file}"),
                 format!("resume it with: luge resume {file}"),
             ),
-        }
+        })
     }
 }
 

@@ -3,11 +3,9 @@
 use std::{fs::File, io::Read, path::Path};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use luge::{
-    job::{Loaded, TraceJob, catalogue, program::EXTENSION, source::Source},
-    words::Word,
-};
+use luge::job::{Loaded, TraceJob, catalogue, program::EXTENSION, source::Source};
 use luge_machine::{Step, formats::Format};
+use luge_net::Word;
 
 use super::failure::{Failure, show_warnings};
 

@@ -6,13 +6,13 @@ use std::{
 };
 
 use luge::{
-    data::{Answer, Preparation, Score},
+    data::{Answer, Preparation},
     files::{model::Model, predictor::Predictor},
+    object,
     ordinary::OrdinaryModel,
     stream::StreamModel,
 };
 use luge_net::Values;
-use serde::Serialize;
 
 use super::{
     data_args::read_text,
@@ -36,18 +36,6 @@ pub(super) struct Args {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Serialize)]
-struct Predictions<'a> {
-    columns: &'a [String],
-    predictions: Vec<&'a [f64]>,
-    /// What the numbers mean, where a target has classes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    classes: Option<Vec<Vec<Answer<'a>>>>,
-    /// How well they tell the labels of the file, if it has them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    score: Option<Score>,
 }
 
 /// The three kinds of models.
@@ -102,14 +90,14 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let predicted = model.predict(&new.features)?;
     let score = new.labels.as_ref().and_then(|labels| preparation.score(&predicted, labels));
     if args.json {
-        let columns = model.columns();
         let rows = || (0..predicted.shape.rows).map(|row| predicted.row(row));
         let classes = preparation.targets.iter().any(|target| !target.classes.is_empty());
-        return print_json(&Predictions {
-            columns: &columns,
-            predictions: rows().collect(),
-            classes: classes.then(|| rows().map(|row| preparation.answers(row)).collect()),
-            score,
+        let answers = || rows().map(|row| preparation.answers(row)).collect::<Vec<_>>();
+        return print_json(&object! {
+            columns: model.columns(),
+            predictions: rows().collect::<Vec<_>>(),
+            classes "where a target has classes: what the numbers mean": classes.then(answers),
+            score "if the file has labels: how well they are predicted": score,
         });
     }
     print(&csv(preparation, &predicted))?;

@@ -3,6 +3,7 @@
 use std::{
     io::{self, IsTerminal},
     sync::{Arc, OnceLock},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -65,15 +66,16 @@ impl Progress {
         self
     }
 
-    /// Somebody is finding out about how many steps there will be.
-    pub(super) fn estimated(mut self, estimate: &Arc<OnceLock<Step>>) -> Self {
-        self.estimate = Some(Arc::clone(estimate));
+    /// Another thread finds out about how many steps there will be, unless the run is over soon. Nothing waits for it.
+    pub(super) fn estimated_by(mut self, estimate: impl FnOnce() -> Option<Step> + Send + 'static) -> Self {
+        if !self.silent {
+            let answer = Arc::clone(self.estimate.insert(Arc::default()));
+            thread::spawn(move || {
+                thread::sleep(PATIENCE);
+                estimate().map(|steps| answer.set(steps))
+            });
+        }
         self
-    }
-
-    /// Whether nothing is shown, because standard error is not a terminal.
-    pub(super) fn silent(&self) -> bool {
-        self.silent
     }
 
     /// Counts in something else than steps.

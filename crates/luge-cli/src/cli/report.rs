@@ -6,7 +6,7 @@ use std::{
 };
 
 use luge::{
-    data::{PrepareOptions, Table},
+    data::Table,
     files::{
         checkpoint::Checkpoint,
         model::{Model, data_digest},
@@ -18,10 +18,9 @@ use luge::{
 use luge_lab::{MAX_MOMENTS, PreparedJob, Report, RunError, StreamFilm, stream_report};
 use luge_landscape::{Carrier, LandscapeKind};
 use luge_machine::{Step, formats::Format};
-use luge_net::NumberFormat;
 
 use super::{
-    data_args::{named_table, read_text},
+    data_args::{DataArgs, read_text},
     failure::Failure,
     machine_args::{step_count, word},
     output::{ForceArg, Rows, print},
@@ -42,24 +41,14 @@ pub(super) struct Args {
     /// The initial content of a tape, once per tape
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     input: Vec<String>,
-    /// A CSV file with a header, the training data
-    #[arg(long, value_name = "FILE.csv")]
-    data: Option<PathBuf>,
-    /// The label column, or several separated by commas
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', requires = "data")]
-    target: Vec<String>,
-    /// The feature columns, separated by commas [default: all columns that are not labels]
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "data")]
-    features: Option<Vec<String>>,
+    #[command(flatten)]
+    data: DataArgs,
     /// The network whose weights the learner finds, such as linear or mlp:2-3-1
     #[arg(long, value_name = "NETWORK")]
     primary: Option<String>,
     /// For a learner from a stream: draw samples, as `luge stream --draw` does
     #[arg(long, value_name = "WHAT", conflicts_with_all = ["data", "input"])]
     draw: Option<Draw>,
-    /// Number format, such as fix:8.4
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<NumberFormat>,
     /// The landscape
     #[arg(long, value_name = "KIND", value_parser = word::<LandscapeKind>())]
     landscape: Option<LandscapeKind>,
@@ -88,13 +77,13 @@ const LONGEST: Step = 10_000_000_000;
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let outputs = args.force.outputs().reading(&args.file);
     let outputs = args.learner.iter().fold(outputs, Outputs::reading);
-    let mut outputs = args.data.iter().fold(outputs, Outputs::reading);
+    let mut outputs = args.data.data.iter().fold(outputs, Outputs::reading);
     let page = outputs.place(&args.out)?;
     if let Some(job) = args.stream()? {
         let film = StreamFilm::new(&job, args.moments.clamp(2, MAX_MOMENTS))?;
         page.write(stream_report(&film))?;
-        let end = if film.halted() { "halted" } else { "step limit" };
-        return finish(end, film.steps(), film.n_moments(), &page.path().display().to_string());
+        let end = if film.halted { "halted" } else { "step limit" };
+        return finish(end, film.steps, film.n_moments, &page.path().display().to_string());
     }
     let stage = PreparedJob::open(&args.job()?).map_err(refused)?;
     let figures =
@@ -179,7 +168,7 @@ impl Args {
                 if let Some(given) = &self.primary {
                     given.clone_into(primary);
                 }
-                options.format = self.format.unwrap_or(options.format);
+                options.format = self.data.format().unwrap_or(options.format);
                 options.landscape = self.landscape.unwrap_or(options.landscape);
                 options.carrier = self.carrier.unwrap_or(options.carrier);
                 options.steps = self.steps.unwrap_or(options.steps).min(LONGEST);
@@ -193,7 +182,7 @@ impl Args {
 
     /// The run on a stream that is asked for, if it is one: samples are drawn, or its learner ships.
     fn stream(&self) -> Result<Option<StreamJob>, Failure> {
-        let shipped = ShippedStream::find(&self.file).filter(|_| self.data.is_none());
+        let shipped = ShippedStream::find(&self.file).filter(|_| self.data.data.is_none());
         if shipped.is_none() && self.draw.is_none() {
             return Ok(None);
         }
@@ -204,7 +193,7 @@ impl Args {
             ));
         }
         let source = stream::open(&self.file)?;
-        let format = self.format.unwrap_or_else(|| StreamJob::format_for(&source));
+        let format = self.data.format().unwrap_or_else(|| StreamJob::format_for(&source));
         let samples = match (self.draw, shipped) {
             (Some(draw), _) => Samples::Draw(draw),
             (None, Some(shipped)) => shipped.samples.read(format)?,
@@ -226,31 +215,16 @@ impl Args {
             return Ok(Checkpoint::load(path)?.job);
         }
         let source = Source::open(&self.file)?;
-        if let Some(place) = &self.data {
-            if self.target.is_empty() {
-                return Err(Failure::usage(
-                    "--data without --target",
-                    "name the label's column with --target",
-                ));
-            }
-            let data = named_table(
-                place,
-                (&self.target, self.features.as_deref()),
-                false,
-                PrepareOptions::default(),
-            )?;
-            return Ok(Job::Train(TrainJob::new(source, data)));
-        }
         let learns = catalogue::with_text(&source.text).is_some_and(|shipped| shipped.lesson.is_some());
-        if is_program(&source) || learns && self.input.is_empty() {
-            return Ok(Job::Train(TrainJob::of(source)?));
+        if self.data.data.is_some() || is_program(&source) || learns && self.input.is_empty() {
+            return Ok(Job::Train(self.data.job(source)?));
         }
         Ok(Job::Trace(TraceJob::new(source)))
     }
 
     /// The run a model came from; its data must be the ones it was trained on.
     fn of_model(&self, model: &Model) -> Result<Job, Failure> {
-        let Some(place) = &self.data else {
+        let Some(place) = &self.data.data else {
             return Err(Failure::usage(
                 format!("{} is a model, which does not hold its data", self.file),
                 "give the data it was trained on with --data FILE.csv",

@@ -9,12 +9,11 @@ use luge::{
     draw::picture::{Picture, Size},
     files::summary,
     job::TraceJob,
+    object,
     stream::Draw,
 };
 use luge_machine::{Input, Machine, Outcome, Simulator, Step, formats::bbchallenge, parse_inputs};
-use serde::Serialize;
 
-use program::Request;
 pub(super) use program::states_by_line;
 
 use super::{
@@ -72,9 +71,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
                 "give its data with --data, or make a machine of it with luge compile",
             ));
         }
-        let Args { data, steps, profile, check, json, .. } = args;
-        let request = Request { data, steps: *steps, profile: *profile, check: *check, json: *json };
-        return program::run(&source, &request);
+        return program::run(&source, args);
     }
     let n_bits = args.draw.map(|draw| draw.n_features);
     if let Some(circuit) = circuit::open(args.machine.place(), n_bits)? {
@@ -116,17 +113,6 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     show(args.json, &summary, || report(machine, outcome, &simulator))
 }
 
-/// One machine of a list and how its run ended, as JSON.
-#[derive(Serialize)]
-struct ListedRun<'t> {
-    line: usize,
-    machine: &'t str,
-    note: &'t str,
-    outcome: &'static str,
-    steps: Step,
-    nonzero: u64,
-}
-
 /// Runs every machine of a list.
 fn each(job: &TraceJob, args: &Args) -> Result<(), Failure> {
     let mut runs = Vec::new();
@@ -139,7 +125,7 @@ fn each(job: &TraceJob, args: &Args) -> Result<(), Failure> {
             if args.input.is_given() { parse_inputs(&loaded.machine, &job.input)? } else { Input::blank() };
         let mut simulator = Simulator::new(&loaded.machine, &input);
         let outcome = Progress::new("running", args.steps).run(&mut simulator, args.steps)?;
-        runs.push(ListedRun {
+        runs.push(object! {
             line: entry.line,
             machine: entry.machine,
             note: entry.note,

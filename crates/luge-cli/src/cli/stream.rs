@@ -17,7 +17,6 @@ use luge::{
     },
     trace::LONGEST_SEARCH,
     training::Claim,
-    words::Word,
 };
 use luge_landscape::{LandscapeKind, StreamConstantsError, StreamError, mlp::Float};
 use luge_machine::Step;

@@ -1,10 +1,6 @@
 //! `luge trace`: training in lockstep with the simulator.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, OnceLock},
-    thread,
-};
+use std::path::PathBuf;
 
 use indicatif::HumanCount;
 use luge::{
@@ -32,7 +28,7 @@ use super::{
     machine_args::{InputArgs, MachineArgs, step_count, word as one_of},
     ordinary::{self, TorchArgs},
     output::{ForceArg, Rows, count, place, show},
-    progress::{PATIENCE, Progress},
+    progress::Progress,
 };
 
 /// Train a machine's landscape, and compare every step of training with the simulator
@@ -181,18 +177,6 @@ impl Args {
     }
 }
 
-/// Counts the machine's steps with the simulator beside a long run, so that its progress can be shown.
-fn count_aside(plan: &PreparedTrace, answer: Arc<OnceLock<Step>>) {
-    let (machine, input, most) = (plan.lowered.normal.machine().clone(), plan.input.clone(), plan.most_steps);
-    thread::spawn(move || {
-        thread::sleep(PATIENCE);
-        let mut simulator = Simulator::new(&machine, &input);
-        if memory::run(&mut simulator, most).is_ok() {
-            let _ = answer.set(simulator.steps());
-        }
-    });
-}
-
 impl Shown<'_> {
     /// Trains, keeps what is to be kept, and shows what came of it.
     fn follow(
@@ -201,21 +185,19 @@ impl Shown<'_> {
         from: Option<&Checkpoint>,
         curve: Option<&mut LossCurve>,
     ) -> Result<Trace, Failure> {
-        let ends = Arc::default();
-        let progress = Progress::new("training", self.plan.most_steps).estimated(&ends);
-        if !progress.silent() {
-            count_aside(self.plan, ends);
-        }
+        let (most, input) = (self.plan.most_steps, self.plan.input.clone());
+        let machine = self.plan.lowered.normal.machine().clone();
+        let progress = Progress::new("training", most).estimated_by(move || {
+            let mut simulator = Simulator::new(&machine, &input);
+            memory::run(&mut simulator, most).ok().map(|_| simulator.steps())
+        });
         let (trace, pace) = archive.follow(progress, from, curve, |start, attention, watch| {
             self.plan.follow(start, attention, watch)
         })?;
         show(self.json, &summary::of_trace(self.plan, &trace), || {
             self.report(&trace, pace.per_second(trace.outcome))
         })?;
-        archive.finish(trace.outcome.steps())?;
-        if let Outcome::Interrupted { steps } = trace.outcome {
-            return Err(archive.interrupted(steps));
-        }
+        archive.finish(trace.outcome)?;
         Ok(trace)
     }
 

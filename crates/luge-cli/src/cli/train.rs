@@ -1,10 +1,6 @@
 //! `luge train`: from a learner and data to a trained network and its certificate.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, OnceLock},
-    thread,
-};
+use std::{path::PathBuf, sync::Arc};
 
 use indicatif::HumanCount;
 use luge::{
@@ -37,7 +33,7 @@ use super::{
     long_run::{LongRunArgs, Pace, RunArchive},
     machine_args::{format_parser, step_count, word},
     output::{ForceArg, Rows, count, note, place, show},
-    progress::{PATIENCE, Progress},
+    progress::Progress,
 };
 
 /// Train a network that runs the learner, by gradient descent on data, and certify the run
@@ -146,29 +142,20 @@ pub(super) fn resume(
     Failure::of_certificate(&shown.train(archive, Some(checkpoint), None)?.certificate)
 }
 
-/// Estimates the length of a run in another thread, unless the run is over soon. Nothing waits for the answer.
-fn estimate_aside(job: &TrainJob, lesson: &Arc<PreparedTraining>, answer: Arc<OnceLock<Step>>) {
-    if !program::is_program(&job.source) {
-        return;
-    }
-    let (job, lesson) = (job.clone(), Arc::clone(lesson));
-    thread::spawn(move || {
-        thread::sleep(PATIENCE);
-        let most = lesson.options().steps;
-        let limits = std::iter::successors(Some(FIRST_STATEMENTS), |limit| limit.checked_mul(4));
-        let told = |limit| estimate::machine_steps(&job, &lesson, limit);
-        for limit in limits.take_while(|&limit| limit <= most) {
-            if let Some(steps) = told(limit) {
-                let _ = answer.set(steps + lesson.extended().extra_steps());
-                return;
-            }
-            let ran = job.interpret(lesson.table(), limit).ok().flatten();
-            if ran.is_some_and(|ran| ran.verdict == luge_sled::Verdict::Repeats) {
-                note("the program repeats itself on these data and never ends: stop it with Ctrl-C");
-                return;
-            }
+/// Estimates the length of a run; `None` if there is nothing to tell it from.
+fn estimated(job: &TrainJob, lesson: &PreparedTraining) -> Option<Step> {
+    let limits = std::iter::successors(Some(FIRST_STATEMENTS), |limit| limit.checked_mul(4));
+    for limit in limits.take_while(|&limit| limit <= lesson.options().steps) {
+        if let Some(steps) = estimate::machine_steps(job, lesson, limit) {
+            return Some(steps + lesson.extended().extra_steps());
         }
-    });
+        let ran = job.interpret(lesson.table(), limit).ok()??;
+        if ran.verdict == luge_sled::Verdict::Repeats {
+            note("the program repeats itself on these data and never ends: stop it with Ctrl-C");
+            return None;
+        }
+    }
+    None
 }
 
 /// Statements of a program after which it may have ended.
@@ -191,11 +178,8 @@ impl Shown<'_> {
         curve: Option<&mut LossCurve>,
     ) -> Result<TrainingReport, Failure> {
         let most_steps = self.lesson.options().steps.saturating_add(self.lesson.extended().extra_steps());
-        let estimate = Arc::default();
-        let progress = Progress::new("training", most_steps).estimated(&estimate);
-        if !progress.silent() {
-            estimate_aside(self.job, self.lesson, estimate);
-        }
+        let (job, lesson) = (self.job.clone(), Arc::clone(self.lesson));
+        let progress = Progress::new("training", most_steps).estimated_by(move || estimated(&job, &lesson));
         let (report, pace) = archive.follow(progress, from, curve, |start, attention, watch| {
             self.lesson.follow(start, attention, watch)
         })?;
@@ -207,22 +191,16 @@ impl Shown<'_> {
             let model = Model::new(self.lesson, &report).with_program_of(self.job);
             out.write(model.to_bytes(&name)?)?;
         }
-        if let luge_train::Outcome::Interrupted { steps } = report.outcome {
-            archive.finish(steps)?;
-            return Err(archive.interrupted(steps));
+        if !matches!(report.outcome, luge_train::Outcome::Interrupted { .. }) {
+            let timed = object! {
+                #[serde(flatten)]
+                summary: summary::of_training(self.lesson, &report),
+                wall_s: pace.seconds,
+            };
+            show(self.json, &timed, || rows(self.lesson, &report, &pace).text())?;
         }
-        self.show(&report, &pace)?;
-        archive.finish(report.outcome.steps())?;
+        archive.finish(report.outcome)?;
         Ok(report)
-    }
-
-    fn show(&self, report: &TrainingReport, pace: &Pace) -> Result<(), Failure> {
-        let timed = object! {
-            #[serde(flatten)]
-            summary: summary::of_training(self.lesson, report),
-            wall_s: pace.seconds,
-        };
-        show(self.json, &timed, || rows(self.lesson, report, pace).text())
     }
 }
 

@@ -5,6 +5,7 @@ use std::process::Output;
 use luge::{
     files::{checkpoint::Checkpoint, model::Model},
     run::run_stats::RunStats,
+    training::Claim,
 };
 
 use super::{Desk, learner, said};
@@ -18,12 +19,15 @@ const LIES: [Lie; 9] = [
     ("steps", |model| model.card.steps += 1, 1, "steps"),
     ("machine steps", |model| model.card.machine_steps -= 1, 1, "steps"),
     ("loss", |model| model.card.train_loss += 1.0, 1, "output"),
-    ("claim", |model| model.card.certificate.trace.figures.push('!'), 1, "certificate"),
-    ("the program's claim", |model| model.card.certificate.program = None, 1, "certificate"),
+    ("claim", |model| model.card.certificate.set("trace", Some(Claim::new(true, "!"))), 1, "certificate"),
+    ("the program's claim", |model| model.card.certificate.set("program", None), 1, "certificate"),
     ("the program", |model| model.card.program = None, 3, "not checked"),
     (
         "the program and its claim",
-        |model| (model.card.program, model.card.certificate.program) = (None, None),
+        |model| {
+            model.card.program = None;
+            model.card.certificate.set("program", None);
+        },
         3,
         "not checked",
     ),

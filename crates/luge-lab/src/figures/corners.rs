@@ -4,7 +4,9 @@ use luge::job::{TraceJob, source::Source};
 use luge_landscape::{LandscapeKind, carve};
 use luge_net::{Network, Shape, Values, evaluate};
 use luge_train::{Dense, Engine, Precision, Rate};
-use serde::Serialize;
+use serde_json::json;
+
+use super::Drawn;
 
 /// The machine whose run is carved.
 const MACHINE: &str = "bb2";
@@ -19,78 +21,54 @@ const N_POINTS: usize = 9;
 pub(super) type Level = (usize, usize, f64);
 
 /// A landscape and what gradient descent does on it.
-#[derive(Debug, Serialize)]
-pub(super) struct Corners {
-    /// State, tape and head of each corner, in the machine's order.
-    names: Vec<String>,
-    /// The loss at each corner.
-    heights: Vec<f64>,
-    /// Every edge, its level in the middle, and whether the machine goes along it.
-    edges: Vec<Edge>,
-    /// The corners that gradient descent visits, and the loss at each.
-    path: Vec<usize>,
-    losses: Vec<f64>,
-    /// The first step that is not the machine's.
-    derails: Option<usize>,
-}
-
-#[derive(Debug, Serialize)]
-struct Edge {
-    from: usize,
-    to: usize,
-    level: f64,
-    legal: bool,
-    /// The loss at even distances along it.
-    profile: Vec<f64>,
-}
-
-impl Corners {
-    pub(super) fn new(changed: &[Level]) -> Result<Self, String> {
-        let mut job = TraceJob::new(Source::open(MACHINE).map_err(|error| error.to_string())?);
-        job.options.landscape = LandscapeKind::Internal;
-        let loaded = job.load().map_err(|error| error.to_string())?;
-        let plan = job.plan(&loaded).map_err(|error| error.to_string())?;
-        let (landscape, n) = (&plan.landscape, plan.landscape.n_vertices());
-        let at = |network: &Network, x: Vec<f64>| {
-            evaluate(network, &[Values::new(Shape::column(n), x)], &[]).loss()
-        };
-        let heights: Vec<f64> = (0..n).map(|v| at(landscape.network(), between(n, v, v, 0.0))).collect();
-        // The middle of three corners is where nothing is carved.
-        let ceiling = at(landscape.network(), (0..n).map(|v| if v < 3 { 1.0 / 3.0 } else { 0.0 }).collect());
-        let mut levels: Vec<Level> = Vec::new();
-        for v in 0..n {
-            for w in v + 1..n {
-                let carved = at(landscape.network(), between(n, v, w, 0.5));
-                let set = changed.iter().find(|&&(a, b, _)| (a.min(b), a.max(b)) == (v, w));
-                levels.push((v, w, set.map_or(carved, |&(.., level)| level.clamp(0.0, 2.0 * ceiling))));
-            }
+pub(super) fn corners(changed: &[Level]) -> Drawn {
+    let mut job = TraceJob::new(Source::open(MACHINE)?);
+    job.options.landscape = LandscapeKind::Internal;
+    let loaded = job.load()?;
+    let plan = job.plan(&loaded)?;
+    let (landscape, n) = (&plan.landscape, plan.landscape.n_vertices());
+    let at =
+        |network: &Network, x: Vec<f64>| evaluate(network, &[Values::new(Shape::column(n), x)], &[]).loss();
+    let heights: Vec<f64> = (0..n).map(|v| at(landscape.network(), between(n, v, v, 0.0))).collect();
+    // The middle of three corners is where nothing is carved.
+    let ceiling = at(landscape.network(), (0..n).map(|v| if v < 3 { 1.0 / 3.0 } else { 0.0 }).collect());
+    let mut levels: Vec<Level> = Vec::new();
+    for v in 0..n {
+        for w in v + 1..n {
+            let carved = at(landscape.network(), between(n, v, w, 0.5));
+            let set = changed.iter().find(|&&(a, b, _)| (a.min(b), a.max(b)) == (v, w));
+            levels.push((v, w, set.map_or(carved, |&(.., level)| level.clamp(0.0, 2.0 * ceiling))));
         }
-        let network = carve(&heights, &levels, ceiling);
-        let (path, losses) = descend(&network, n).map_err(|error| error.to_string())?;
-        let derails = (1..n).find(|&step| path.get(step) != Some(&step));
-        let edge = |&(from, to, level): &Level| {
-            let place = |i: usize| i as f64 / (N_POINTS - 1) as f64;
-            let profile = (0..N_POINTS).map(|i| at(&network, between(n, from, to, place(i)))).collect();
-            Edge { from, to, level, legal: to == from + 1, profile }
-        };
-        let name = |v: usize| {
-            let configuration = landscape.configuration(v)?;
-            let state = &plan.lowered.normal.machine().state(configuration.state).name;
-            let cells = configuration.tapes[0].iter().enumerate().map(|(cell, &one)| {
-                let symbol = u8::from(one);
-                if cell == configuration.heads[0] { format!("[{symbol}]") } else { symbol.to_string() }
-            });
-            Some(format!("{state} {}", cells.collect::<String>()))
-        };
-        Ok(Self {
-            names: (0..n).filter_map(name).collect(),
-            edges: levels.iter().map(edge).collect(),
-            heights,
-            path,
-            losses,
-            derails,
-        })
     }
+    let network = carve(&heights, &levels, ceiling);
+    let (path, losses) = descend(&network, n)?;
+    let derails = (1..n).find(|&step| path.get(step) != Some(&step));
+    let edge = |&(from, to, level): &Level| {
+        let place = |i: usize| i as f64 / (N_POINTS - 1) as f64;
+        let profile: Vec<f64> = (0..N_POINTS).map(|i| at(&network, between(n, from, to, place(i)))).collect();
+        json!({ "from": from, "to": to, "level": level, "legal": to == from + 1, "profile": profile })
+    };
+    let name = |v: usize| {
+        let configuration = landscape.configuration(v)?;
+        let state = &plan.lowered.normal.machine().state(configuration.state).name;
+        let cells = configuration.tapes[0].iter().enumerate().map(|(cell, &one)| {
+            let symbol = u8::from(one);
+            if cell == configuration.heads[0] { format!("[{symbol}]") } else { symbol.to_string() }
+        });
+        Some(format!("{state} {}", cells.collect::<String>()))
+    };
+    Ok(json!({
+        // State, tape and head of each corner, in the machine's order, and the loss there.
+        "names": (0..n).filter_map(name).collect::<Vec<_>>(),
+        "heights": heights,
+        // Every edge, its level in the middle, whether the machine goes along it, and the loss at even distances.
+        "edges": levels.iter().map(edge).collect::<Vec<_>>(),
+        // The corners that gradient descent visits, and the loss at each.
+        "path": path,
+        "losses": losses,
+        // The first step that is not the machine's.
+        "derails": derails,
+    }))
 }
 
 /// A point on the edge between two corners.
@@ -124,14 +102,18 @@ mod tests {
 
     #[test]
     fn descent_obeys_the_machine_and_derails_where_a_barrier_becomes_a_slide() {
-        let carved = Corners::new(&[]).expect("a figure");
-        assert_eq!((carved.names.len(), carved.path, carved.derails), (7, (0..7).collect(), None));
-        assert!(carved.losses.windows(2).all(|pair| pair[1] < pair[0]));
+        let carved = corners(&[]).expect("a figure");
+        let names = carved["names"].as_array().expect("names");
+        assert_eq!((names.len(), &carved["path"]), (7, &json!([0, 1, 2, 3, 4, 5, 6])));
+        assert_eq!(carved["derails"], json!(null));
+        let losses: Vec<f64> = serde_json::from_value(carved["losses"].clone()).expect("losses");
+        assert!(losses.len() == 7 && losses.windows(2).all(|pair| pair[1] < pair[0]));
         // A slide from the second corner to the fifth, deeper than the machine's own.
-        let other = Corners::new(&[(1, 4, 0.0)]).expect("a figure");
-        assert_eq!((other.path[..3].to_vec(), other.derails), (vec![0, 1, 4], Some(2)));
+        let other = corners(&[(1, 4, 0.0)]).expect("a figure");
+        let path = other["path"].as_array().expect("corners");
+        assert_eq!((&path[..3], &other["derails"]), (&[json!(0), json!(1), json!(4)][..], &json!(2)));
         // A barrier where the machine goes on: descent leaves its way there.
-        let blocked = Corners::new(&[(2, 3, 1e9)]).expect("a figure");
-        assert_eq!(blocked.derails, Some(3));
+        let blocked = corners(&[(2, 3, 1e9)]).expect("a figure");
+        assert_eq!(blocked["derails"], 3);
     }
 }

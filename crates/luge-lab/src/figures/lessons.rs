@@ -1,84 +1,15 @@
 //! Figures of learners: how labels come in through the gradient, and a perceptron beside ordinary gradient descent.
 
-use luge::job::{Data, Job, StandardPrimaries, TrainJob, catalogue};
+use luge::{
+    job::{Data, Job, StandardPrimaries, TrainJob, catalogue},
+    run::engine::EngineError,
+};
 use luge_net::{SparseValues, Values};
 use luge_train::{Dense, Engine, Precision, Rate};
-use serde::Serialize;
+use serde_json::json;
 
+use super::Drawn;
 use crate::{PreparedJob, views::theta_on_tape};
-
-/// The first gradient step of a learner.
-#[derive(Debug, Serialize)]
-pub(super) struct Labels {
-    labels: Vec<f64>,
-    /// z before the step, its gradient, and z after it.
-    before: Vec<f64>,
-    gradient: Vec<f64>,
-    after: Vec<f64>,
-    /// The largest gradient on any other weight in this step.
-    elsewhere: f64,
-    /// What the learner then finds, and in how many steps.
-    learned: String,
-    steps: u64,
-}
-
-impl Labels {
-    /// The mean of labels that the reader has set.
-    pub(super) fn new(labels: &[f64]) -> Result<Self, String> {
-        let mut job = shipped("mean")?;
-        let rows = labels.iter().enumerate().map(|(row, label)| format!("{row},{label}\n"));
-        let Data::Csv { text, .. } = &mut job.data else {
-            return Err("the mean has its own table".to_owned());
-        };
-        *text = format!("x,y\n{}", rows.collect::<String>());
-        let said = |error: luge::job::JobError| error.to_string();
-        let table = job.table().map_err(said)?;
-        let loaded = job.load(&table).map_err(said)?;
-        let lesson = job.assemble(table, &loaded, &StandardPrimaries).map_err(said)?;
-        let task = lesson.task();
-        let z = lesson.extended().labels().index();
-        let start = SparseValues::all_values(&task.parameters);
-        let mut engine = Dense::new(task.network, &start, &task.inputs, Precision::F64, Rate::One, None)
-            .map_err(|error| error.to_string())?;
-        let mut gradient = engine.gradient().map_err(|error| error.to_string())?;
-        engine.step().map_err(|error| error.to_string())?;
-        let after = engine.parameters().ok_or("the engine has no weights")?;
-        let of_z = std::mem::replace(&mut gradient[z], Values::column(Vec::new())).data;
-        let elsewhere =
-            gradient.iter().flat_map(|block| &block.data).fold(0.0_f64, |most, g| most.max(g.abs()));
-        let proof = PreparedJob::open(&Job::Train(job)).map_err(|error| error.to_string())?.prove(&|| true);
-        let proof = proof.ok_or("the run takes too long")?;
-        Ok(Self {
-            labels: lesson.table().labels.data.clone(),
-            before: start[z].data.clone(),
-            gradient: of_z,
-            after: after[z].data.clone(),
-            elsewhere,
-            learned: proof.formula().unwrap_or_default().to_owned(),
-            steps: proof.steps(),
-        })
-    }
-}
-
-/// A linear network on two features, trained twice.
-#[derive(Debug, Serialize)]
-pub(super) struct TwoLines {
-    features: Vec<String>,
-    /// Rows of the table: both features and the label.
-    rows: Vec<[f64; 3]>,
-    perceptron: Vec<Line>,
-    ordinary: Vec<Line>,
-    /// The rate of the ordinary descent.
-    rate: f64,
-}
-
-/// Bias and two weights after some gradient steps, and how many rows are on their side.
-#[derive(Debug, Serialize)]
-struct Line {
-    step: u64,
-    theta: Vec<f64>,
-    right: usize,
-}
 
 /// Frames of the figure.
 const N_FRAMES: u64 = 60;
@@ -89,43 +20,87 @@ const N_ORDINARY: u64 = 3_000;
 /// Its rate, on the mean squared error.
 const RATE: f64 = 0.02;
 
-impl TwoLines {
-    pub(super) fn new() -> Result<Self, String> {
-        let mut job = shipped("perceptron")?;
-        if let Data::Csv { features, .. } = &mut job.data {
-            *features = Some(vec!["petal_length".to_owned(), "petal_width".to_owned()]);
-        }
-        let stage = PreparedJob::open(&Job::Train(job)).map_err(|error| error.to_string())?;
-        let scene = stage.scene().map_err(|error| error.to_string())?;
-        let lesson = scene.lesson.ok_or("the perceptron learns")?;
-        let table = lesson.table();
-        let row = |i: usize| [table.features.at(i, 0), table.features.at(i, 1), table.labels.at(i, 0)];
-        let rows: Vec<[f64; 3]> = (0..table.n_samples()).map(row).collect();
-        let mut replay = scene.replay().map_err(|error| error.to_string())?;
-        let mut seek = |step: u64| -> Result<(u64, Vec<f64>), String> {
-            replay.seek(step, &mut || true).map_err(|error| error.to_string())?;
-            Ok((replay.step(), theta_on_tape(&scene, lesson, &replay)))
-        };
-        let (steps, _) = seek(u64::MAX)?;
-        let line = |step: u64, theta: Vec<f64>| {
-            let right = rows.iter().filter(|row| output(&theta, row) * row[2] > 0.0).count();
-            Line { step, theta, right }
-        };
-        let mut perceptron = Vec::new();
-        for frame in 0..N_FRAMES {
-            let (step, theta) = seek(steps * frame / (N_FRAMES - 1))?;
-            perceptron.push(line(step, theta));
-        }
-        let mut ordinary = Vec::new();
-        let mut theta = vec![0.0; 3];
-        for step in 0..=N_ORDINARY {
-            if step % (N_ORDINARY / (N_FRAMES - 1)) == 0 && (ordinary.len() as u64) < N_FRAMES {
-                ordinary.push(line(step, theta.clone()));
-            }
-            theta = descended(&theta, &rows);
-        }
-        Ok(Self { features: table.feature_names.clone(), rows, perceptron, ordinary, rate: RATE })
+/// The first gradient step of a learner of the mean, with labels that the reader has set.
+pub(super) fn first_step(labels: &[f64]) -> Drawn {
+    let mut job = shipped("mean")?;
+    let rows = labels.iter().enumerate().map(|(row, label)| format!("{row},{label}\n"));
+    let Data::Csv { text, .. } = &mut job.data else {
+        return Err("the mean has its own table".into());
+    };
+    *text = format!("x,y\n{}", rows.collect::<String>());
+    let table = job.table()?;
+    let loaded = job.load(&table)?;
+    let lesson = job.assemble(table, &loaded, &StandardPrimaries)?;
+    let task = lesson.task();
+    let z = lesson.extended().labels().index();
+    let start = SparseValues::all_values(&task.parameters);
+    let mut engine = Dense::new(task.network, &start, &task.inputs, Precision::F64, Rate::One, None)?;
+    let mut gradient = engine.gradient()?;
+    engine.step()?;
+    let after = engine.parameters().ok_or("the engine has no weights")?;
+    let of_z = std::mem::replace(&mut gradient[z], Values::column(Vec::new())).data;
+    let elsewhere = gradient.iter().flat_map(|block| &block.data).fold(0.0_f64, |most, g| most.max(g.abs()));
+    let proof = PreparedJob::open(&Job::Train(job))?.prove(&|| true);
+    let proof = proof.ok_or("the run takes too long")?;
+    Ok(json!({
+        "labels": lesson.table().labels.data,
+        // z before the step, its gradient, and z after it.
+        "before": start[z].data,
+        "gradient": of_z,
+        "after": after[z].data,
+        // The largest gradient on any other weight in this step.
+        "elsewhere": elsewhere,
+        // What the learner then finds, and in how many steps.
+        "learned": proof.formula().unwrap_or_default(),
+        "steps": proof.steps,
+    }))
+}
+
+/// A linear network on two features, trained twice: bias and two weights after some gradient steps, and how many rows are
+/// on their side.
+pub(super) fn two_lines() -> Drawn {
+    let mut job = shipped("perceptron")?;
+    if let Data::Csv { features, .. } = &mut job.data {
+        *features = Some(vec!["petal_length".to_owned(), "petal_width".to_owned()]);
     }
+    let stage = PreparedJob::open(&Job::Train(job))?;
+    let scene = stage.scene()?;
+    let lesson = scene.lesson.ok_or("the perceptron learns")?;
+    let table = lesson.table();
+    let row = |i: usize| [table.features.at(i, 0), table.features.at(i, 1), table.labels.at(i, 0)];
+    let rows: Vec<[f64; 3]> = (0..table.n_samples()).map(row).collect();
+    let mut replay = scene.replay()?;
+    let mut seek = |step: u64| -> Result<(u64, Vec<f64>), EngineError> {
+        replay.seek(step, &mut || true)?;
+        Ok((replay.step(), theta_on_tape(&scene, lesson, &replay)))
+    };
+    let (steps, _) = seek(u64::MAX)?;
+    let line = |step: u64, theta: Vec<f64>| {
+        let right = rows.iter().filter(|row| output(&theta, row) * row[2] > 0.0).count();
+        json!({ "step": step, "theta": theta, "right": right })
+    };
+    let mut perceptron = Vec::new();
+    for frame in 0..N_FRAMES {
+        let (step, theta) = seek(steps * frame / (N_FRAMES - 1))?;
+        perceptron.push(line(step, theta));
+    }
+    let mut ordinary = Vec::new();
+    let mut theta = vec![0.0; 3];
+    for step in 0..=N_ORDINARY {
+        if step % (N_ORDINARY / (N_FRAMES - 1)) == 0 && (ordinary.len() as u64) < N_FRAMES {
+            ordinary.push(line(step, theta.clone()));
+        }
+        theta = descended(&theta, &rows);
+    }
+    Ok(json!({
+        "features": table.feature_names,
+        // Rows of the table: both features and the label.
+        "rows": rows,
+        "perceptron": perceptron,
+        "ordinary": ordinary,
+        // The rate of the ordinary descent.
+        "rate": RATE,
+    }))
 }
 
 /// bias + w x.
@@ -155,28 +130,36 @@ fn shipped(name: &str) -> Result<TrainJob, String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     #[test]
     fn the_first_step_copies_the_labels_and_touches_nothing_else() {
-        let figure = Labels::new(&[1.0, 2.0, 3.0, 4.0]).expect("a figure");
-        assert_eq!(figure.labels, [1.0, 2.0, 3.0, 4.0]);
-        for (z, label) in figure.after.iter().zip(&figure.labels) {
-            assert!((z - label).abs() < 1e-9, "{figure:?}");
+        let figure = first_step(&[1.0, 2.0, 3.0, 4.0]).expect("a figure");
+        assert_eq!(figure["labels"], json!([1.0, 2.0, 3.0, 4.0]));
+        let after: Vec<f64> = serde_json::from_value(figure["after"].clone()).expect("numbers");
+        for (z, label) in after.iter().zip([1.0, 2.0, 3.0, 4.0]) {
+            assert!((z - label).abs() < 1e-9, "{figure}");
         }
-        assert!(figure.elsewhere.abs() < 1e-12, "{figure:?}");
-        assert!(figure.learned.contains("2.5"), "the mean of the labels: {}", figure.learned);
+        assert!(
+            after.len() == 4 && figure["elsewhere"].as_f64().is_some_and(|most| most < 1e-12),
+            "{figure}"
+        );
+        assert!(figure["learned"].as_str().is_some_and(|words| words.contains("2.5")), "the mean: {figure}");
     }
 
     #[test]
     fn the_perceptron_ends_with_all_rows_right_and_descent_lowers_the_error() {
-        let figure = TwoLines::new().expect("a figure");
-        let error = |line: &Line| {
-            figure.rows.iter().map(|row| (output(&line.theta, row) - row[2]).abs()).sum::<f64>()
+        let figure = two_lines().expect("a figure");
+        let rows: Vec<[f64; 3]> = serde_json::from_value(figure["rows"].clone()).expect("rows");
+        let error = |line: &Value| {
+            let theta: Vec<f64> = serde_json::from_value(line["theta"].clone()).expect("numbers");
+            rows.iter().map(|row| (output(&theta, row) - row[2]).abs()).sum::<f64>()
         };
-        let (first, last) = (&figure.ordinary[0], figure.ordinary.last().expect("lines"));
-        assert!(error(last) < error(first));
-        assert_eq!(figure.perceptron.last().map(|line| line.right), Some(figure.rows.len()));
-        assert_eq!((figure.perceptron.len(), figure.ordinary.len()), (60, 60));
+        let lines = ["ordinary", "perceptron"].map(|of| figure[of].as_array().expect("lines"));
+        assert_eq!(lines.map(Vec::len), [60, 60]);
+        assert!(error(&lines[0][59]) < error(&lines[0][0]));
+        assert_eq!(lines[1][59]["right"], rows.len());
     }
 }

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use super::{Command, Page, PreparedJob, Refusal, Run, RunError, ServerMessage, Transport};
-use crate::catalogue::Catalogue;
+use super::{Command, Page, PreparedJob, Refusal, Run, RunError, ServerMessage, Transport, Wish};
+use crate::catalogue::catalogue;
 
 /// What a page is told first: the programs and settings that it can offer.
 pub fn greeting() -> String {
-    ServerMessage::Catalogue { catalogue: &Catalogue::new() }.text()
+    ServerMessage::Catalogue { catalogue: &catalogue() }.text()
 }
 
 /// Answers a command that asks for a figure; `None` if it does not.
@@ -26,14 +26,10 @@ impl DrivenRun {
     pub fn open(command: &str, transport: &mut dyn Transport) -> Option<Self> {
         let mut page = Page::new(transport);
         let (ticket, refusal) = match Command::read(command) {
-            Ok(Command::Open { job, step, held_out, ticket }) => {
-                let opened = PreparedJob::open_with(&job, held_out.as_deref(), &mut || true)
-                    .and_then(|stage| Self::begin(stage, step, ticket, &mut page));
-                match opened {
-                    Ok(run) => return Some(run),
-                    Err(error) => (Some(ticket), Refusal::from(&error)),
-                }
-            }
+            Ok(Command::Open(wish)) => match Self::begin(&wish, &mut page) {
+                Ok(run) => return Some(run),
+                Err(error) => (Some(wish.ticket), Refusal::from(&error)),
+            },
             Ok(_) => return None,
             Err(refusal) => (None, refusal),
         };
@@ -41,11 +37,11 @@ impl DrivenRun {
         None
     }
 
-    fn begin(stage: PreparedJob, step: u64, ticket: u64, page: &mut Page<'_>) -> Result<Self, RunError> {
-        let stage: &'static PreparedJob = Box::leak(Box::new(stage));
+    fn begin(wish: &Wish, page: &mut Page<'_>) -> Result<Self, RunError> {
+        let stage: &'static PreparedJob = Box::leak(Box::new(wish.prepare(&mut || true)?));
         let scene = Box::leak(Box::new(stage.scene()?));
-        let mut run = Run::new(scene, step, None)?;
-        run.begin(ticket, page)?;
+        let mut run = Run::new(scene, wish.step, None)?;
+        run.begin(wish.ticket, page)?;
         Ok(Self(run))
     }
 
@@ -62,8 +58,8 @@ impl DrivenRun {
     /// Makes the run of a wish once more and compares every step with the simulator: the message that says what is proved;
     /// `None` if that cannot be run.
     pub fn proof(command: &str) -> Option<String> {
-        let Ok(Command::Open { job, held_out, .. }) = Command::read(command) else { return None };
-        let stage = PreparedJob::open_with(&job, held_out.as_deref(), &mut || true).ok()?;
+        let Ok(Command::Open(wish)) = Command::read(command) else { return None };
+        let stage = wish.prepare(&mut || true).ok()?;
         Some(ServerMessage::Proof { proof: stage.prove(&|| true).map(Box::new) }.text())
     }
 }

@@ -4,13 +4,14 @@ use std::{sync::mpsc::TryRecvError, time::Duration};
 
 use luge::run::engine::EngineError;
 use luge_machine::TapeId;
+use serde_json::Value;
 use web_time::Instant;
 
 use super::{FRAME, Going, Page, Run};
 use crate::{
-    Around, Boundary, LineProfile, Moment, Nearby, Overview, PictureView, Surface,
     command::ServerMessage,
     replay::{MAX_ROWS, Part},
+    views,
 };
 
 /// Between two pictures of the whole run.
@@ -38,7 +39,7 @@ pub(super) struct Shown {
     pub(super) profile: bool,
     pub(super) proof: bool,
     /// What the network says in the last map.
-    pub(super) boundary: Option<Vec<f64>>,
+    pub(super) boundary: Option<Value>,
     pub(super) boundary_at: Instant,
     /// For the speed: where the run was when.
     pub(super) speed_from: (u64, Instant),
@@ -89,7 +90,7 @@ impl Run<'_, '_> {
         let strip = self.replay.strip(&self.scene.tapes, &part, &mut || started.elapsed() < ZOOM)?;
         match strip {
             Some(strip) => {
-                let picture = Box::new(PictureView::of(&strip, self.tape, true));
+                let picture = views::picture(&strip, self.tape, true);
                 page.tell(&ServerMessage::Picture { picture });
             }
             None => {
@@ -109,7 +110,7 @@ impl Run<'_, '_> {
         let (step, front) = (self.replay.step(), self.replay.front());
         if self.shown.again || self.shown.moment != Some((step, front)) {
             self.measure(front);
-            let moment = Box::new(Moment::of(self.scene, &mut self.replay, self.radius)?);
+            let moment = views::moment(self.scene, &mut self.replay, self.radius)?;
             let playing = matches!(self.going, Going::On { .. });
             let busy = matches!(self.going, Going::To(_));
             let (per_second, hit) = (self.shown.per_second, self.hit);
@@ -138,7 +139,7 @@ impl Run<'_, '_> {
         self.show_proof(page);
         if let Some(profile) = self.profile.as_ref().filter(|profile| profile.done && !self.shown.profile) {
             self.shown.profile = true;
-            let profile = LineProfile::of(self.scene, &profile.visits);
+            let profile = views::line_profile(self.scene, &profile.visits);
             if !page.tell(&ServerMessage::Profile { profile }) {
                 return Ok(false);
             }
@@ -148,12 +149,12 @@ impl Run<'_, '_> {
 
     /// What takes too long to be drawn at every step of a fast run.
     fn show_surroundings(&mut self, page: &mut Page<'_>) -> Result<bool, EngineError> {
-        let around = Around::of(self.scene, &mut self.replay)?.map(Box::new);
-        let nearby = Nearby::of(&self.replay)?;
+        let around = views::around(self.scene, &mut self.replay)?;
+        let nearby = views::nearby(&self.replay)?;
         let told =
             page.tell(&ServerMessage::Around { around }) && page.tell(&ServerMessage::Nearby { nearby });
         if told && self.surface && self.going == Going::Nowhere {
-            let surface = Surface::of(self.scene, &mut self.replay)?.map(Box::new);
+            let surface = views::surface(self.scene, &mut self.replay)?;
             page.tell(&ServerMessage::Surface { surface });
         }
         self.shown.boundary = None;
@@ -167,10 +168,10 @@ impl Run<'_, '_> {
             return;
         }
         self.shown.boundary_at = Instant::now();
-        let Some(boundary) = Boundary::of(self.scene, &self.replay, self.features) else { return };
-        if self.shown.boundary.as_ref() != Some(&boundary.now) {
-            self.shown.boundary = Some(boundary.now.clone());
-            page.tell(&ServerMessage::Boundary { boundary: Box::new(boundary) });
+        let Some(boundary) = views::boundary(self.scene, &self.replay, self.features) else { return };
+        if self.shown.boundary.as_ref() != Some(&boundary["now"]) {
+            self.shown.boundary = Some(boundary["now"].clone());
+            page.tell(&ServerMessage::Boundary { boundary });
         }
     }
 
@@ -201,7 +202,7 @@ impl Run<'_, '_> {
             return true;
         }
         (self.shown.overview, self.shown.overview_at) = (Some(self.surveyed()), Instant::now());
-        let overview = Box::new(Overview::of(&self.survey));
+        let overview = views::overview(&self.survey);
         if !page.tell(&ServerMessage::Overview { overview }) {
             return false;
         }
@@ -209,7 +210,7 @@ impl Run<'_, '_> {
             return true;
         }
         let strip = self.survey.spacetime.strip(TapeId::new(self.tape));
-        let picture = Box::new(PictureView::of(&strip, self.tape, false));
+        let picture = views::picture(&strip, self.tape, false);
         page.tell(&ServerMessage::Picture { picture })
     }
 

@@ -7,7 +7,7 @@ use luge::{
 use luge_landscape::{Configuration, Landscape};
 use luge_machine::StateId;
 use luge_train::{Precision, Snapshot};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::drawn;
 use crate::{
@@ -20,31 +20,6 @@ use crate::{
 const MAX_EDGES: usize = 20;
 /// Edges that are drawn besides: where the step goes, where it came from, where the machine halts.
 const MAX_MORE: usize = 6;
-
-/// The loss around a moment's vertex.
-#[derive(Debug, Serialize)]
-pub struct Around {
-    step: u64,
-    name: String,
-    loss: f64,
-    n_edges: usize,
-    n_falling: usize,
-    n_rising: usize,
-    stopped: bool,
-    /// The share of the way at each point of a curve.
-    places: Vec<f64>,
-    edges: Vec<EdgeView>,
-}
-
-#[derive(Debug, Serialize)]
-struct EdgeView {
-    to: usize,
-    name: String,
-    part: &'static str,
-    slope: f64,
-    end: f64,
-    curve: Vec<f64>,
-}
 
 /// What a vertex of the drawn landscape is in the machine's own: its number and its name; `None` if it stands for many.
 pub(super) type Naming<'a> = dyn Fn(usize) -> Option<(usize, String)> + 'a;
@@ -141,48 +116,44 @@ fn places() -> Vec<f64> {
     std::iter::once(0.0).chain(first).chain(close).chain(wide).chain(end).collect()
 }
 
-impl Around {
-    /// The loss along the edges that leave the replay's vertex; `None` where it cannot be drawn.
-    ///
-    /// # Errors
-    /// If a gradient cannot be computed.
-    pub fn of(scene: &Scene<'_>, replay: &mut Replay<'_>) -> Result<Option<Self>, EngineError> {
-        look_around(scene, replay, |leaving, name| Self::drawn(scene, leaving, name))
-    }
+/// The loss along the edges that leave the replay's vertex; `None` where it cannot be drawn.
+///
+/// # Errors
+/// If a gradient cannot be computed.
+pub fn around(scene: &Scene<'_>, replay: &mut Replay<'_>) -> Result<Option<Value>, EngineError> {
+    look_around(scene, replay, |leaving, name| edges(scene, leaving, name))
+}
 
-    fn drawn(scene: &Scene<'_>, leaving: &OutgoingEdges<'_>, name: &Naming<'_>) -> Self {
-        let places = places();
-        let view = |edge: &Edge| {
-            let (to, name) = name(edge.to)?;
-            let halting = scene.state_at(to).is_some_and(|state| scene.halts_in(state));
-            Some(EdgeView {
-                to,
-                name,
-                part: match edge {
-                    Edge { successor: true, .. } => "successor",
-                    Edge { candidate: true, .. } => "rival",
-                    Edge { predecessor: true, .. } => "predecessor",
-                    _ if halting => "halting",
-                    _ => "other",
-                },
-                slope: edge.slope,
-                end: edge.end_loss,
-                curve: places.iter().map(|&share| drawn(leaving.loss_towards(edge.to, share))).collect(),
-            })
+fn edges(scene: &Scene<'_>, leaving: &OutgoingEdges<'_>, name: &Naming<'_>) -> Value {
+    let places = places();
+    let view = |edge: &Edge| {
+        let (to, name) = name(edge.to)?;
+        let halting = scene.state_at(to).is_some_and(|state| scene.halts_in(state));
+        let part = match edge {
+            Edge { successor: true, .. } => "successor",
+            Edge { candidate: true, .. } => "rival",
+            Edge { predecessor: true, .. } => "predecessor",
+            _ if halting => "halting",
+            _ => "other",
         };
-        let whole = scene.n_vertices().saturating_sub(1);
-        Self {
-            step: leaving.step,
-            name: name(leaving.from).map_or_else(|| leaving.name.clone(), |(_, name)| name),
-            loss: leaving.loss(),
-            n_edges: leaving.n_edges.max(whole),
-            n_falling: leaving.n_falling,
-            n_rising: leaving.n_rising,
-            stopped: leaving.stopped,
-            edges: leaving.edges.iter().take(MAX_EDGES + MAX_MORE).filter_map(view).collect(),
-            places,
-        }
-    }
+        let loss = |&share: &f64| drawn(leaving.loss_towards(edge.to, share));
+        let curve: Vec<f64> = places.iter().map(loss).collect();
+        let (slope, end) = (edge.slope, edge.end_loss);
+        Some(json!({ "to": to, "name": name, "part": part, "slope": slope, "end": end, "curve": curve }))
+    };
+    let shown = leaving.edges.iter().take(MAX_EDGES + MAX_MORE);
+    json!({
+        "step": leaving.step,
+        "name": name(leaving.from).map_or_else(|| leaving.name.clone(), |(_, name)| name),
+        "loss": leaving.loss(),
+        "n_edges": leaving.n_edges.max(scene.n_vertices().saturating_sub(1)),
+        "n_falling": leaving.n_falling,
+        "n_rising": leaving.n_rising,
+        "stopped": leaving.stopped,
+        // The share of the way at each point of a curve.
+        "places": places,
+        "edges": shown.filter_map(view).collect::<Vec<_>>(),
+    })
 }
 
 /// The edges that leave a vertex; `None` if the landscape holds no such place.

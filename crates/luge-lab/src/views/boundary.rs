@@ -2,7 +2,7 @@
 
 use luge::{files::predictor::Predictor, training::PreparedTraining};
 use luge_net::{Shape, Values};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::{drawn, theta_on_tape};
 use crate::{prepared_job::Scene, replay::Replay};
@@ -10,55 +10,42 @@ use crate::{prepared_job::Scene, replay::Replay};
 /// Points of a map along each axis.
 const GRID: usize = 33;
 
-/// What the primary network says over two features, all others at their mean.
-#[derive(Debug, Serialize)]
-pub struct Boundary {
-    step: u64,
-    /// The features across and up.
-    features: (usize, usize),
-    n: usize,
-    x: (f64, f64),
-    y: (f64, f64),
-    /// Row by row, at the start and now: the label, or which of several labels is highest.
-    before: Vec<f64>,
-    pub(crate) now: Vec<f64>,
-    /// The same of the rows of the table, at the start and now.
-    rows_before: Vec<f64>,
-    rows: Vec<f64>,
-    /// Whether the numbers say which label is highest.
-    classes: bool,
-}
-
-impl Boundary {
-    /// What the primary network says over the plane of two features; `None` if there are not two.
-    pub fn of(scene: &Scene<'_>, replay: &Replay<'_>, features: Option<(usize, usize)>) -> Option<Self> {
-        let lesson = scene.lesson.filter(|lesson| lesson.primary().n_features() >= 2)?;
-        let n_features = lesson.primary().n_features();
-        let chosen = features.filter(|&(a, b)| a < n_features && b < n_features && a != b);
-        let features = chosen.unwrap_or((n_features - 2, n_features - 1));
-        let (x, y) = (range(lesson, features.0), range(lesson, features.1));
-        let grid = plane(lesson, features, (x, y));
-        let classes = lesson.primary().n_outputs() > 1;
-        let said = |theta: &[f64], at: &Values| {
-            let out = Predictor::new(lesson.primary(), theta.to_vec()).predict(at);
-            (0..out.shape.rows)
-                .map(|row| if classes { highest(out.row(row)) } else { drawn(out.at(row, 0)) })
-                .collect()
-        };
-        let (blank, theta) = (lesson.blank_theta(), theta_on_tape(scene, lesson, replay));
-        Some(Self {
-            step: replay.step(),
-            features,
-            n: GRID,
-            x,
-            y,
-            before: said(&blank, &grid),
-            now: said(&theta, &grid),
-            rows_before: said(&blank, &lesson.table().features),
-            rows: said(&theta, &lesson.table().features),
-            classes,
-        })
-    }
+/// What the primary network says over the plane of two features, all others at their mean; `None` if there are not two.
+pub(crate) fn boundary(
+    scene: &Scene<'_>,
+    replay: &Replay<'_>,
+    features: Option<(usize, usize)>,
+) -> Option<Value> {
+    let lesson = scene.lesson.filter(|lesson| lesson.primary().n_features() >= 2)?;
+    let n_features = lesson.primary().n_features();
+    let chosen = features.filter(|&(a, b)| a < n_features && b < n_features && a != b);
+    let features = chosen.unwrap_or((n_features - 2, n_features - 1));
+    let (x, y) = (range(lesson, features.0), range(lesson, features.1));
+    let grid = plane(lesson, features, (x, y));
+    let classes = lesson.primary().n_outputs() > 1;
+    let said = |theta: &[f64], at: &Values| -> Vec<f64> {
+        let out = Predictor::new(lesson.primary(), theta.to_vec()).predict(at);
+        (0..out.shape.rows)
+            .map(|row| if classes { highest(out.row(row)) } else { drawn(out.at(row, 0)) })
+            .collect()
+    };
+    let (blank, theta) = (lesson.blank_theta(), theta_on_tape(scene, lesson, replay));
+    Some(json!({
+        "step": replay.step(),
+        // The features across and up, and their ranges.
+        "features": features,
+        "x": x,
+        "y": y,
+        "n": GRID,
+        // Row by row, at the start and now: the label, or which of several labels is highest.
+        "before": said(&blank, &grid),
+        "now": said(&theta, &grid),
+        // The same of the rows of the table, at the start and now.
+        "rows_before": said(&blank, &lesson.table().features),
+        "rows": said(&theta, &lesson.table().features),
+        // Whether the numbers say which label is highest.
+        "classes": classes,
+    }))
 }
 
 /// Which of some numbers is the highest, the first of equals.

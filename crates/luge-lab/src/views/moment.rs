@@ -8,6 +8,7 @@ use luge_machine::{StateId, TapeId};
 use luge_net::{Values, evaluate};
 use luge_train::{Outcome, Snapshot};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::{MAX_SAMPLES, theta_on_tape, variables};
 use crate::{
@@ -21,69 +22,6 @@ const MAX_EVALUATED: usize = 1 << 12;
 /// How a run ends whose loss fell low enough without the machine having halted.
 const ASTRAY: &str = "low loss without halting";
 
-/// One moment of the run.
-#[derive(Debug, Serialize)]
-pub struct Moment {
-    step: u64,
-    front: u64,
-    end: Option<EndView>,
-    phase: &'static str,
-    loss: f64,
-    state: Option<usize>,
-    line: Option<usize>,
-    vertex: Option<VertexView>,
-    others: Vec<VertexView>,
-    next: Option<VertexView>,
-    tapes: Vec<TapeView>,
-    /// The values of the program's variables.
-    variables: Vec<Vec<f64>>,
-    /// The sample that the program is at.
-    sample: Option<usize>,
-    lesson: Option<TrainingView>,
-}
-
-#[derive(Debug, Serialize)]
-struct EndView {
-    step: u64,
-    how: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct VertexView {
-    pub(super) id: usize,
-    pub(super) name: String,
-    pub(super) state: Option<usize>,
-    pub(super) weight: f64,
-}
-
-#[derive(Debug, Serialize)]
-struct TapeView {
-    /// The machine's cell of the first value.
-    first: i64,
-    head: Option<i64>,
-    /// Indices of symbols; none where the bits stand for no symbol.
-    symbols: Vec<Option<usize>>,
-    /// One list of weights per track.
-    values: Vec<Vec<f64>>,
-    /// Cells and derivatives, one list per track.
-    pull: Vec<Vec<(i64, f64)>>,
-    /// Cells and the head's weights, one list per track.
-    heads: Vec<Vec<(i64, f64)>>,
-    /// Cells and derivatives by the head's weights, one list per track.
-    head_pull: Vec<Vec<(i64, f64)>>,
-}
-
-#[derive(Debug, Serialize)]
-struct TrainingView {
-    z: Vec<f64>,
-    z_pull: Vec<f64>,
-    nodes: NodeValues,
-    /// How well the weights on the tape fit the data.
-    fit: Fit,
-    /// Whether a gradient reaches z, s, T and H.
-    flows: [bool; 4],
-}
-
 /// Values at nodes of the network.
 #[derive(Debug, Serialize)]
 struct NodeValues {
@@ -96,58 +34,51 @@ struct NodeValues {
     out: Vec<f64>,
 }
 
-impl Moment {
-    /// The replay's moment, with cells up to `radius` from the heads.
-    ///
-    /// # Errors
-    /// If a gradient cannot be computed.
-    pub fn of(scene: &Scene<'_>, replay: &mut Replay<'_>, radius: usize) -> Result<Self, EngineError> {
-        let wide = scene.radius(replay, radius);
-        let snapshot = replay.look(wide);
-        let loss = replay.now().loss()?;
-        let over = replay.end().is_some_and(|end| end.steps() == replay.step());
-        let pull = if over { StepGradient::default() } else { replay.gradient(wide)? };
-        let mut vertices: Vec<(usize, f64)> = snapshot.vertices.clone();
-        vertices.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
-        let mut views = vertices.iter().take(8).map(|&(vertex, weight)| scene.vertex_view(vertex, weight));
-        let vertex = views.next();
-        let others = views.collect();
-        let state = vertices.first().and_then(|&(vertex, _)| scene.state_at(vertex));
-        let lesson = lesson_view(scene, replay, &snapshot, &pull, loss);
-        let end = replay.end();
-        // With noise the loss can fall below the level at which training stops although the machine has not halted.
-        let astray = over
-            && end.is_some_and(|end| end.words() == "halted")
-            && state.is_some_and(|q| !scene.halts_in(q));
-        Ok(Self {
-            step: replay.step(),
-            front: replay.front(),
-            end: end.map(|end| EndView { step: end.steps(), how: if astray { ASTRAY } else { end.words() } }),
-            phase: if astray { "stopped" } else { phase(end.filter(|_| over), lesson.as_ref()) },
-            loss,
-            state: state.map(StateId::index),
-            line: state.and_then(|state| scene.stage.lines.get(state.index()).copied().flatten()),
-            vertex,
-            others,
-            next: pull.to.map(|to| scene.vertex_view(to, 0.0)),
-            tapes: scene
-                .machine
-                .tape_ids()
-                .filter_map(|t| tape_view(scene, &snapshot, &pull, t, radius))
-                .collect(),
-            variables: variables::values(scene, replay),
-            sample: variables::sample(scene, replay),
-            lesson,
-        })
-    }
+/// The replay's moment, with cells up to `radius` from the heads.
+///
+/// # Errors
+/// If a gradient cannot be computed.
+pub fn moment(scene: &Scene<'_>, replay: &mut Replay<'_>, radius: usize) -> Result<Value, EngineError> {
+    let wide = scene.radius(replay, radius);
+    let snapshot = replay.look(wide);
+    let loss = replay.now().loss()?;
+    let over = replay.end().is_some_and(|end| end.steps() == replay.step());
+    let pull = if over { StepGradient::default() } else { replay.gradient(wide)? };
+    let mut vertices: Vec<(usize, f64)> = snapshot.vertices.clone();
+    vertices.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    let mut views = vertices.iter().take(8).map(|&(vertex, weight)| scene.vertex_view(vertex, weight));
+    let state = vertices.first().and_then(|&(vertex, _)| scene.state_at(vertex));
+    let end = replay.end();
+    // With noise the loss can fall below the level at which training stops although the machine has not halted.
+    let astray =
+        over && end.is_some_and(|end| end.words() == "halted") && state.is_some_and(|q| !scene.halts_in(q));
+    let how = |end: End| if astray { ASTRAY } else { end.words() };
+    let tape = |tape: TapeId| tape_view(scene, &snapshot, &pull, tape, radius);
+    Ok(json!({
+        "step": replay.step(),
+        "front": replay.front(),
+        "end": end.map(|end| json!({ "step": end.steps(), "how": how(end) })),
+        "phase": if astray { "stopped" } else { phase(scene, end.filter(|_| over), &snapshot) },
+        "loss": loss,
+        "state": state.map(StateId::index),
+        "line": state.and_then(|state| scene.stage.lines.get(state.index()).copied().flatten()),
+        "vertex": views.next(),
+        "others": views.collect::<Vec<_>>(),
+        "next": pull.to.map(|to| scene.vertex_view(to, 0.0)),
+        "tapes": scene.machine.tape_ids().filter_map(tape).collect::<Vec<_>>(),
+        "variables": variables::values(scene, replay),
+        "sample": variables::sample(scene, replay),
+        "lesson": lesson_view(scene, replay, &snapshot, &pull, loss),
+    }))
 }
 
-fn phase(end: Option<End>, lesson: Option<&TrainingView>) -> &'static str {
-    match (end, lesson) {
-        (Some(End::Trained(Outcome::Converged { .. })), _) => "halted",
-        (Some(_), _) => "stopped",
-        (None, Some(lesson)) if lesson.z.iter().all(|&z| z == 0.0) => "labels",
-        (None, _) => "running",
+fn phase(scene: &Scene<'_>, end: Option<End>, snapshot: &Snapshot) -> &'static str {
+    let empty = || snapshot.labels.iter().take(MAX_SAMPLES).all(|&z| z == 0.0);
+    match end {
+        Some(End::Trained(Outcome::Converged { .. })) => "halted",
+        Some(_) => "stopped",
+        None if scene.lesson.is_some() && empty() => "labels",
+        None => "running",
     }
 }
 
@@ -157,7 +88,7 @@ fn tape_view(
     pull: &StepGradient,
     tape: TapeId,
     radius: usize,
-) -> Option<TapeView> {
+) -> Option<Value> {
     let kept = &snapshot.tapes;
     let track = scene.tapes.tracks(tape).next().filter(|_| !kept.is_empty())?;
     let head = scene.tapes.head(kept, tape);
@@ -168,26 +99,32 @@ fn tape_view(
         let at = usize::try_from(cell - scene.tapes.outside(track, kept[track].first)).ok();
         at.and_then(|at| kept[track].cells.get(at)).unwrap_or(-1.0)
     };
+    let values = |track: usize| cells.clone().map(|cell| at(track, cell)).collect::<Vec<f64>>();
     let outside = |track: usize, list: Option<&Vec<(i64, f64)>>| -> Vec<(i64, f64)> {
         let shown =
             list.into_iter().flatten().map(|&(cell, slope)| (scene.tapes.outside(track, cell), slope));
         shown.filter(|(cell, _)| cells.contains(cell)).collect()
     };
-    let heads = |track: usize| {
+    let heads = |track: usize| -> Vec<(i64, f64)> {
         let weights = (kept[track].head_first..).zip(&kept[track].head);
         weights.map(|(cell, &weight)| (scene.tapes.outside(track, cell), weight)).collect()
     };
     let symbol = |cell: i64| scene.tapes.symbol(kept, tape, cell).map(|symbol| symbol.index());
     let tracks = || scene.tapes.tracks(tape);
-    Some(TapeView {
-        first: *cells.start(),
-        head,
-        symbols: cells.clone().map(symbol).collect(),
-        values: tracks().map(|track| cells.clone().map(|cell| at(track, cell)).collect()).collect(),
-        pull: tracks().map(|track| outside(track, pull.cells.get(track))).collect(),
-        heads: tracks().map(heads).collect(),
-        head_pull: tracks().map(|track| outside(track, pull.heads.get(track))).collect(),
-    })
+    Some(json!({
+        // The machine's cell of the first value.
+        "first": cells.start(),
+        "head": head,
+        // Indices of symbols; none where the bits stand for no symbol.
+        "symbols": cells.clone().map(symbol).collect::<Vec<_>>(),
+        // One list of weights per track.
+        "values": tracks().map(values).collect::<Vec<_>>(),
+        // Cells and derivatives, one list per track.
+        "pull": tracks().map(|track| outside(track, pull.cells.get(track))).collect::<Vec<_>>(),
+        // Cells and the head's weights, and derivatives by these, one list per track.
+        "heads": tracks().map(heads).collect::<Vec<_>>(),
+        "head_pull": tracks().map(|track| outside(track, pull.heads.get(track))).collect::<Vec<_>>(),
+    }))
 }
 
 fn lesson_view(
@@ -196,7 +133,7 @@ fn lesson_view(
     snapshot: &Snapshot,
     pull: &StepGradient,
     loss: f64,
-) -> Option<TrainingView> {
+) -> Option<Value> {
     let lesson = scene.lesson?;
     let theta = theta_on_tape(scene, lesson, replay);
     let said = Predictor::new(lesson.primary(), theta.clone()).predict(&lesson.table().features);
@@ -204,13 +141,19 @@ fn lesson_view(
     let some = |lists: &[Vec<(i64, f64)>]| lists.iter().any(|list| !list.is_empty());
     let z = pull.labels.iter().any(|&slope| slope != 0.0);
     let machine = values.phi > 0.0 && values.psi < 1.0;
-    Some(TrainingView {
-        z: snapshot.labels.iter().copied().take(MAX_SAMPLES).collect(),
-        z_pull: pull.labels.iter().copied().take(MAX_SAMPLES).collect(),
-        nodes: values,
-        fit: Fit::of(&said, lesson.table()),
-        flows: [z, machine && !z, some(&pull.cells), some(&pull.heads)],
-    })
+    Some(json!({
+        "z": shown(&snapshot.labels),
+        "z_pull": shown(&pull.labels),
+        // How well the weights on the tape fit the data.
+        "fit": Fit::of(&said, lesson.table()),
+        // Whether a gradient reaches z, s, T and H.
+        "flows": [z, machine && !z, some(&pull.cells), some(&pull.heads)],
+        "nodes": values,
+    }))
+}
+
+fn shown(values: &[f64]) -> Vec<f64> {
+    values.iter().copied().take(MAX_SAMPLES).collect()
 }
 
 /// The values at the nodes of Figure 1: of a small network all evaluated, of a large one worked out from z and theta.
@@ -221,7 +164,6 @@ fn node_values(
     snapshot: &Snapshot,
     (theta, said, loss): (&[f64], &Values, f64),
 ) -> NodeValues {
-    let shown = |values: &[f64]| values.iter().copied().take(MAX_SAMPLES).collect::<Vec<f64>>();
     let n_weights: usize = scene.task.network.parameters().iter().map(|p| p.shape.len()).sum();
     let small = n_weights <= MAX_EVALUATED;
     if let Some(parameters) = if small { replay.parameters() } else { None } {

@@ -1,7 +1,7 @@
 //! The loss step by step, shortly before and after the current step.
 
 use luge::run::engine::{EngineChoice, EngineError};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::drawn;
 use crate::replay::{End, Replay};
@@ -12,34 +12,23 @@ const REACH: u64 = 40;
 /// Weights beyond which the dense engine does not go over steps again for this.
 const MAX_DENSE_WEIGHTS: usize = 1 << 13;
 
-/// The losses of consecutive steps.
-#[derive(Debug, Serialize)]
-pub struct Nearby {
-    step: u64,
-    /// The step of the first loss.
-    from: u64,
-    losses: Vec<f64>,
-}
-
-impl Nearby {
-    /// The losses around the replay's step; `None` where they take too long to compute.
-    ///
-    /// # Errors
-    /// If a gradient cannot be computed.
-    pub fn of(replay: &Replay<'_>) -> Result<Option<Self>, EngineError> {
-        let n_weights: usize = replay.task.network.parameters().iter().map(|p| p.shape.len()).sum();
-        if replay.chosen.engine == EngineChoice::Dense && n_weights > MAX_DENSE_WEIGHTS {
-            return Ok(None);
-        }
-        let step = replay.step();
-        let from = step.saturating_sub(REACH);
-        let to = replay.end().map_or(replay.front(), End::steps).min(step + REACH);
-        let mut engine = replay.engine_at(from)?;
-        let mut losses = vec![engine.loss()?];
-        while engine.steps() < to {
-            engine.step()?;
-            losses.push(engine.loss()?);
-        }
-        Ok(Some(Self { step, from, losses: losses.into_iter().map(drawn).collect() }))
+/// The losses of consecutive steps around the replay's; `None` where they take too long to compute.
+///
+/// # Errors
+/// If a gradient cannot be computed.
+pub(crate) fn nearby(replay: &Replay<'_>) -> Result<Option<Value>, EngineError> {
+    let n_weights: usize = replay.task.network.parameters().iter().map(|p| p.shape.len()).sum();
+    if replay.chosen.engine == EngineChoice::Dense && n_weights > MAX_DENSE_WEIGHTS {
+        return Ok(None);
     }
+    let step = replay.step();
+    let from = step.saturating_sub(REACH);
+    let to = replay.end().map_or(replay.front(), End::steps).min(step + REACH);
+    let mut engine = replay.engine_at(from)?;
+    let mut losses = vec![drawn(engine.loss()?)];
+    while engine.steps() < to {
+        engine.step()?;
+        losses.push(drawn(engine.loss()?));
+    }
+    Ok(Some(json!({ "step": step, "from": from, "losses": losses })))
 }

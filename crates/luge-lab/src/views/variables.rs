@@ -2,35 +2,26 @@
 
 use luge::job::program::Variable;
 use luge_machine::TapeId;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::{prepared_job::Scene, replay::Replay};
 
 /// Elements of an array that are shown.
 const MAX_ELEMENTS: usize = 64;
 
-/// A variable as the page lists it.
-#[derive(Debug, Serialize)]
-pub(super) struct VariableInfo {
-    name: String,
-    /// The elements of an array.
-    length: Option<usize>,
-    /// Whether it is a bit and no number.
-    bit: bool,
-    /// The lines in which the name means this.
-    lines: (u32, u32),
-    /// The tape it lies on.
-    tape: usize,
-}
-
-/// All variables.
-pub(super) fn listed(scene: &Scene<'_>) -> Vec<VariableInfo> {
-    let info = |variable: &Variable| VariableInfo {
-        name: variable.name.clone(),
-        length: variable.length,
-        bit: variable.fraction.is_none(),
-        lines: variable.lines,
-        tape: variable.tape.index(),
+/// All variables as the page lists them.
+pub(super) fn listed(scene: &Scene<'_>) -> Vec<Value> {
+    let info = |variable: &Variable| {
+        json!({
+            "name": variable.name,
+            // The elements of an array.
+            "length": variable.length,
+            // Whether it is a bit and no number.
+            "bit": variable.fraction.is_none(),
+            // The lines in which the name means this.
+            "lines": variable.lines,
+            "tape": variable.tape.index(),
+        })
     };
     scene.stage.variables.iter().map(info).collect()
 }

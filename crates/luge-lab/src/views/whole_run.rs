@@ -3,89 +3,50 @@
 use std::collections::BTreeMap;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use luge::draw::loss_curve::Extremes;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::{
     prepared_job::Scene,
     replay::{Strip, Survey},
 };
 
-/// The run over time.
-#[derive(Debug, Serialize)]
-pub struct Overview {
-    steps: u64,
-    done: bool,
-    /// Steps per bucket.
-    width: u64,
-    buckets: Vec<Option<Extremes>>,
-    seen: u64,
+/// The run over time: the survey so far.
+pub(crate) fn overview(survey: &Survey<'_>) -> Value {
+    let curve = &survey.curve;
+    json!({
+        "steps": survey.steps(),
+        "done": survey.done,
+        // Steps per bucket.
+        "width": curve.width(),
+        "buckets": curve.columns(),
+        "seen": curve.n_seen,
+    })
 }
 
-/// A space-time picture.
-#[derive(Debug, Serialize)]
-pub struct PictureView {
-    tape: usize,
-    width: usize,
-    steps: Vec<u64>,
-    first: i64,
-    last: i64,
-    /// Base64 of three bytes per pixel, line by line.
-    rgb: String,
-    heads: Vec<Option<i64>>,
-    /// Whether it is a part that was asked for.
-    zoomed: bool,
+/// A space-time picture of a tape; `zoomed` if it is a part that was asked for.
+pub(crate) fn picture(strip: &Strip, tape: usize, zoomed: bool) -> Value {
+    json!({
+        "tape": tape,
+        "width": strip.width,
+        "steps": strip.steps,
+        "first": strip.cells.start,
+        "last": strip.cells.end - 1,
+        // Base64 of three bytes per pixel, line by line.
+        "rgb": STANDARD.encode(strip.pixels.as_flattened()),
+        "heads": strip.heads,
+        "zoomed": zoomed,
+    })
 }
 
-impl Overview {
-    /// The survey so far.
-    pub fn of(survey: &Survey<'_>) -> Self {
-        let curve = &survey.curve;
-        Self {
-            steps: survey.steps(),
-            done: survey.done,
-            width: curve.width(),
-            buckets: curve.columns().to_vec(),
-            seen: curve.n_seen,
+/// The steps that each line of the program takes, the most first, from the steps that begin in each state.
+pub(crate) fn line_profile(scene: &Scene<'_>, visits: &[u64]) -> Value {
+    let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
+    for (line, &visits) in scene.stage.lines.iter().zip(visits) {
+        if let Some(line) = line.filter(|_| visits > 0) {
+            *counts.entry(line).or_default() += visits;
         }
     }
-}
-
-impl PictureView {
-    /// A picture of a tape.
-    pub fn of(strip: &Strip, tape: usize, zoomed: bool) -> Self {
-        Self {
-            tape,
-            width: strip.width,
-            steps: strip.steps.clone(),
-            first: strip.cells.start,
-            last: strip.cells.end - 1,
-            rgb: STANDARD.encode(strip.pixels.as_flattened()),
-            heads: strip.heads.clone(),
-            zoomed,
-        }
-    }
-}
-
-/// The steps that each line of the program takes.
-#[derive(Debug, Serialize)]
-pub struct LineProfile {
-    steps: u64,
-    /// Lines and their steps, the largest first.
-    lines: Vec<(usize, u64)>,
-}
-
-impl LineProfile {
-    /// From the steps that begin in each state.
-    pub fn of(scene: &Scene<'_>, visits: &[u64]) -> Self {
-        let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
-        for (line, &visits) in scene.stage.lines.iter().zip(visits) {
-            if let Some(line) = line.filter(|_| visits > 0) {
-                *counts.entry(line).or_default() += visits;
-            }
-        }
-        let mut lines: Vec<(usize, u64)> = counts.into_iter().collect();
-        lines.sort_by_key(|&(line, steps)| (std::cmp::Reverse(steps), line));
-        Self { steps: visits.iter().sum(), lines }
-    }
+    let mut lines: Vec<(usize, u64)> = counts.into_iter().collect();
+    lines.sort_by_key(|&(line, steps)| (std::cmp::Reverse(steps), line));
+    json!({ "steps": visits.iter().sum::<u64>(), "lines": lines })
 }

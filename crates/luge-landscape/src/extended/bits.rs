@@ -14,7 +14,7 @@ pub enum BitConversion {
     Network,
 }
 
-luge_net::names!(BitConversion, Native "native", Network "network");
+luge_net::names!(BitConversion, "way to convert bits", Native "native", Network "network");
 
 impl BitConversion {
     /// The bits of a vector of numbers, as -1 and 1.

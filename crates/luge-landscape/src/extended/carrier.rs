@@ -14,7 +14,7 @@ pub enum Carrier {
     Orthogonal,
 }
 
-luge_net::names!(Carrier, Offset "offset", Orthogonal "orthogonal");
+luge_net::names!(Carrier, "carrier", Offset "offset", Orthogonal "orthogonal");
 
 impl Carrier {
     /// What the carrier adds to l_TM for these labels.
@@ -50,7 +50,7 @@ pub(crate) fn carry(
 }
 
 /// The unit matrix of the labels' shape with its 1 at the given position.
-fn axis(g: &mut GraphBuilder, labels: NodeId, position: usize) -> NodeId {
+pub(crate) fn axis(g: &mut GraphBuilder, labels: NodeId, position: usize) -> NodeId {
     let shape: Shape = g.shape(labels);
     let mut values = Values::filled(shape, 0.0);
     values.data[position] = 1.0;

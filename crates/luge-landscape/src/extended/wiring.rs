@@ -3,7 +3,7 @@
 use luge_machine::{Input, TapeId};
 use luge_net::{GraphBuilder, LinearMap, NodeId, Shape};
 
-use super::{DataLayout, ExtendedError, ExtendedOptions, Learner, scale};
+use super::{BitConversion, DataLayout, ExtendedError, ExtendedOptions, Learner, scale};
 use crate::{
     BuildError, Configuration, LandscapeKind, Primary,
     carved::{CarvedLandscape, Carving, StateEncoding},
@@ -97,7 +97,7 @@ pub(super) fn carve(
     }
     let window = options.window();
     let blank = window.blank_start(learner);
-    let read_only = read_only_tapes(g, learner, &window, &blank, bits);
+    let read_only = window.read_only_tapes(g, learner, &blank, bits);
     let terrain =
         CarvedLandscape::outside(g, normal, &carving, Some(read_only)).map_err(ExtendedError::Build)?;
     Ok((terrain, Some(read_only)))
@@ -178,8 +178,22 @@ impl DataWindow<'_> {
         Configuration { state: machine.start(), tapes, heads }
     }
 
+    /// tape_RO: constants where the data do not lie, their bits where they do.
+    pub(crate) fn read_only_tapes(
+        &self,
+        g: &mut GraphBuilder,
+        learner: &Learner,
+        blank: &Configuration,
+        bits: NodeId,
+    ) -> NodeId {
+        let map = self.read_only_map(learner, blank);
+        let shape = Shape::new(map.n_outputs() / self.n_cells, self.n_cells);
+        let cells = g.linear("read_only", map, bits);
+        g.reshape("read_only", shape, cells)
+    }
+
     /// From the data's bits to the read-only tapes, one row of cells after the other: constants where the data do not lie.
-    pub(crate) fn read_only_map(&self, learner: &Learner, blank: &Configuration) -> LinearMap {
+    fn read_only_map(&self, learner: &Learner, blank: &Configuration) -> LinearMap {
         let normal = &learner.lowered().normal;
         let tapes = normal.machine().tape_ids().filter(|&tape| normal.read_only(tape));
         let (mut n_rows, mut places, mut ones) = (0, Vec::new(), Vec::new());
@@ -202,36 +216,21 @@ impl DataWindow<'_> {
     }
 }
 
-/// tape_RO: constants where the data do not lie, their bits where they do.
-fn read_only_tapes(
-    g: &mut GraphBuilder,
-    learner: &Learner,
-    window: &DataWindow<'_>,
-    blank: &Configuration,
-    bits: NodeId,
-) -> NodeId {
-    let map = window.read_only_map(learner, blank);
-    let shape = Shape::new(map.n_outputs() / window.n_cells, window.n_cells);
-    let cells = g.linear("read_only", map, bits);
-    g.reshape("read_only", shape, cells)
-}
-
 /// theta = dequantize([output cells]).
-pub(super) fn read_theta(
+pub(crate) fn read_theta(
     g: &mut GraphBuilder,
     learner: &Learner,
     primary: &dyn Primary,
-    options: &ExtendedOptions,
-    terrain: &CarvedLandscape,
+    (window, bits): (&DataWindow<'_>, BitConversion),
+    holds: &StateEncoding,
 ) -> NodeId {
     let (track, first) = learner.theta_track();
-    let n_bits = primary.n_weights() * options.layout.width();
-    let first = i64::try_from(first).unwrap_or(i64::MAX) - options.first_cells[track.index()];
-    let first = usize::try_from(first).unwrap_or(0);
-    let cells = match &terrain.holds {
+    let n_bits = primary.n_weights() * window.layout.width();
+    let first = window.column(track, first).unwrap_or(0);
+    let cells = match holds {
         StateEncoding::Outside { control, weights } => {
-            let row = control.row(track.index()) * options.n_cells;
-            g.gather("theta bits", (row + first..row + first + n_bits).collect(), weights.tape)
+            let first = control.row(track.index()) * window.n_cells + first;
+            g.gather("theta bits", (first..first + n_bits).collect(), weights.tape)
         }
         StateEncoding::Inside { configurations, vertex_node, .. } => {
             let sign = |one: bool| if one { 1.0 } else { -1.0 };
@@ -239,10 +238,10 @@ pub(super) fn read_theta(
                 let cells = &configuration.tapes[track.index()][first..first + n_bits];
                 cells.iter().enumerate().map(move |(bit, &one)| (bit, v, sign(one)))
             });
-            let map = LinearMap::new(n_bits, terrain.n_vertices(), entries);
+            let map = LinearMap::new(n_bits, g.shape(*vertex_node).rows, entries);
             g.linear("theta bits", map, *vertex_node)
         }
     };
     let fixed = g.stop_gradient("[theta bits]", cells);
-    options.bits.dequantize(g, options.layout.format, fixed)
+    bits.dequantize(g, window.layout.format, fixed)
 }

@@ -12,7 +12,7 @@ pub enum Float {
     F32,
 }
 
-luge_net::names!(Float, F64 "f64", F32 "f32");
+luge_net::names!(Float, "arithmetic", F64 "f64", F32 "f32");
 
 impl Float {
     /// Numbers as bytes, little endian.

@@ -304,7 +304,7 @@ impl Wiring<'_> {
                     continue;
                 }
                 let when = if falls { vec![run, now, !target] } else { vec![run, !now, target] };
-                openings.push(Opening { output: 0, amplified: cell.amplified, when, weight, offset: 0.0 });
+                openings.push(opening(cell, when, weight));
             }
         }
         openings
@@ -322,20 +322,12 @@ impl Wiring<'_> {
         for (cell, label_bits) in sample.features.iter().map(|cell| (cell, bits_of(0))).chain(labels) {
             let sides = [(Some(cell.positive), slope), (cell.negative, -slope)];
             for (side, side_weight) in sides.into_iter().filter_map(|(side, slope)| Some((side?, slope))) {
-                let mut open = |when: Vec<Operand>, weight: f64| {
-                    openings.push(Opening {
-                        output: 0,
-                        amplified: cell.amplified,
-                        when,
-                        weight,
-                        offset: 0.0,
-                    });
-                };
                 if label_bits.is_empty() {
-                    open(vec![dropping, side], side_weight);
+                    openings.push(opening(cell, vec![dropping, side], side_weight));
                 }
                 for (at, &bit) in label_bits.iter().enumerate() {
-                    open(vec![dropping, side, bit], side_weight * bit_weight(at, n_bits));
+                    let weight = side_weight * bit_weight(at, n_bits);
+                    openings.push(opening(cell, vec![dropping, side, bit], weight));
                 }
             }
         }
@@ -349,19 +341,17 @@ impl Wiring<'_> {
             Code::Fixed { n_integer, .. } => bit_weight(n_integer as usize, 0),
         };
         let weight = self.constants.carrier * self.constants.slope / range;
-        let opening = |output: usize, cell: &Cell, when: Vec<Operand>, weight: f64| Opening {
+        let slot = |output: usize, cell: &Cell, when: Vec<Operand>, weight: f64| Opening {
             output,
-            amplified: cell.amplified,
-            when,
-            weight,
             offset: SLOT_LIFT,
+            ..opening(cell, when, weight)
         };
         let labels = sample.labels.iter().enumerate();
         let mut openings: Vec<Opening> =
-            labels.map(|(output, cell)| opening(output, cell, vec![take], weight)).collect();
+            labels.map(|(output, cell)| slot(output, cell, vec![take], weight)).collect();
         for (cell, &bit) in sample.features.iter().zip(query) {
-            openings.push(opening(0, cell, vec![take, bit], weight));
-            openings.push(opening(0, cell, vec![take, !bit], -weight));
+            openings.push(slot(0, cell, vec![take, bit], weight));
+            openings.push(slot(0, cell, vec![take, !bit], -weight));
         }
         openings
     }
@@ -375,6 +365,11 @@ impl SlotCells {
             None => self.labels[bit].positive,
         }
     }
+}
+
+/// Opens a cell to the first output.
+fn opening(cell: &Cell, when: Vec<Operand>, weight: f64) -> Opening {
+    Opening { output: 0, amplified: cell.amplified, when, weight, offset: 0.0 }
 }
 
 fn literal(wires: &BTreeMap<u32, Operand>, literal: Literal) -> Operand {

@@ -3,10 +3,7 @@
 use luge_machine::stream::{self, Breach};
 
 use super::{StreamConstantsError, StreamOptions};
-use crate::{
-    AskedConstants, BuildError, LandscapeKind, Learner, OutsideCells, Primary,
-    carved::{Carving, check_size},
-};
+use crate::{BuildError, LandscapeKind, Learner, OutsideCells, Primary, carved::check_size};
 
 /// Why a network for a stream cannot be built.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -63,13 +60,6 @@ pub(super) fn check(
         return Err(StreamError::DataWritable(normal.machine().tape(data).name.clone()));
     }
     options.window().check(learner, primary)?;
-    let carving = Carving {
-        kind: LandscapeKind::Plain,
-        vertices: options.vertices,
-        n_cells: options.n_cells,
-        constants: &AskedConstants::default(),
-        corrections: &options.corrections,
-    };
-    check_size(normal, &carving)?;
+    check_size(normal, LandscapeKind::Plain, options.vertices, &options.corrections)?;
     Ok(())
 }

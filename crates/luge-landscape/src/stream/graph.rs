@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use luge_machine::SampleUse;
-use luge_net::{Arcs, GraphBuilder, LinearMap, Network, NodeId, Op, ParameterId, Shape, StepRule, Values};
+use luge_net::{GraphBuilder, LinearMap, Network, NodeId, Op, ParameterId, Shape, StepRule, Values};
 
 use super::{BITS, StreamNodes, StreamOptions};
 use crate::{
     Bounds, Control, DataLayout, LandscapeKind, Learner, Primary,
     carved::{CarvedLandscape, StateEncoding},
-    extended::{least_squares, numbers_in_order},
-    plain::{saturate_01, saturate_11, successor},
+    extended::{axis, least_squares, numbers_in_order, read_theta},
+    plain::{Next, halted, saturate_01, saturate_11},
     tapes::{self, Tapes, Weights},
 };
 
@@ -60,8 +60,13 @@ pub(super) fn build(
     let vertex = saturate_01(g, "vertex", weights.vertex.1);
     let uses = g.linear("take, latch", sample_uses(learner, &control), vertex);
     let change = memory_change(g, layout, (x, z), uses, memory.held);
-    let step = Step { learner, options, control: &control, weights: &weights };
-    let mut terms = step.residuals(g, vertex, change);
+    let renew = |g: &mut GraphBuilder, cells: NodeId| {
+        let fresh = fresh_cells(g, learner, options, &control, change);
+        g.sum("renewed tape", [(1.0, cells), (1.0, fresh)])
+    };
+    let next = Next::new(g, &control, &options.corrections, &weights, (vertex, renew));
+    let residuals = next.residuals(g, &weights);
+    let mut terms = residuals.map(|(name, a, b)| tapes::squared_distance(g, name, 0.5, a, b)).to_vec();
 
     let next_memory = g.sum("next memory", [(1.0, memory.held), (1.0, change)]);
     let fixed_memory = g.stop_gradient("[next memory]", next_memory);
@@ -75,14 +80,13 @@ pub(super) fn build(
     terms.push((0.5, g.product("slot residual", idle, total)));
     let distance = g.sum("distance", terms);
 
-    let theta = read_theta(g, learner, primary, options, (&control, &weights));
+    let holds = StateEncoding::Outside { control: control.clone(), weights };
+    let theta = read_theta(g, learner, primary, (&options.window(), BITS), &holds);
     let first_primary = g.n_nodes();
     let prediction = primary.build(g, theta, x);
     let primary_nodes = first_primary..g.n_nodes();
     let running = carry(g, (distance, carrier), (z, take), label_shape);
-    let at_rest = Arcs::Levels { at_rest: 1.0, block: 0.0, symbol: 0.0 };
-    let halted = g.linear("halted", control.arcs(at_rest), vertex);
-    let halted = g.stop_gradient("[halted]", halted);
+    let halted = halted(g, &control, vertex);
     let out = g.select("out", halted, prediction, running);
     let loss = least_squares(g, out, y);
     let nodes = StreamNodes {
@@ -101,7 +105,7 @@ pub(super) fn build(
         bounds: no_bounds(),
         n_tapes: control.n_tapes(),
         n_cells: options.n_cells,
-        holds: StateEncoding::Outside { control, weights },
+        holds,
     };
     Built { loss, terrain, memory: memory.parameter, labels, nodes, primary_nodes }
 }
@@ -118,10 +122,7 @@ fn sample_memory(g: &mut GraphBuilder, learner: &Learner, options: &StreamOption
     let (parameter, raw) = g.parameter("memory", Shape::column(options.layout.n_bits()), rule);
     let held = saturate_11(g, "memory", raw);
     let held = g.stop_gradient("[memory]", held);
-    let map = window.read_only_map(learner, &window.start(learner, |_| false));
-    let shape = Shape::new(map.n_outputs() / options.n_cells, options.n_cells);
-    let cells = g.linear("read_only", map, held);
-    let read_only = g.reshape("read_only", shape, cells);
+    let read_only = window.read_only_tapes(g, learner, &window.start(learner, |_| false), held);
     SampleMemory { parameter, raw, held, read_only }
 }
 
@@ -166,52 +167,22 @@ fn memory_change(
     g.product("memory change", renewed, difference)
 }
 
-/// The machine's step at the saturated copies.
-struct Step<'a> {
-    learner: &'a Learner,
-    options: &'a StreamOptions,
-    control: &'a Control,
-    weights: &'a Weights,
-}
-
-impl Step<'_> {
-    /// The residuals of `plain`; what will be read is read from the memory after its change.
-    fn residuals(&self, g: &mut GraphBuilder, vertex: NodeId, change: NodeId) -> Vec<(f64, NodeId)> {
-        let (control, corrections) = (self.control, &self.options.corrections);
-        let (x, tape, head) = (self.weights.vertex.1, self.weights.tape, self.weights.head.1);
-        let h = saturate_01(g, "head", head);
-        let t = saturate_11(g, "tape", tape);
-        let moved = tapes::shift(g, control, corrections, vertex, h);
-        let read_now = tapes::read(g, "read", t, h);
-        let write = tapes::write(g, control, corrections, vertex, read_now);
-        let fresh = self.fresh_cells(g, change);
-        let renewed = g.sum("renewed tape", [(1.0, t), (1.0, fresh)]);
-        let ahead = tapes::read_ahead(g, corrections, (renewed, h), (read_now, write), moved);
-        let successor = successor(g, control, vertex, ahead);
-        let fixed_successor = g.stop_gradient("[successor]", successor);
-        let fixed_write = g.stop_gradient("[write]", write);
-        let fixed_moved = g.stop_gradient("[moved head]", moved);
-        let fixed_head = g.stop_gradient("[head]", h);
-        let read_raw = tapes::read(g, "read weights", tape, fixed_head);
-        vec![
-            tapes::squared_distance(g, "vertex residual", 0.5, x, fixed_successor),
-            tapes::squared_distance(g, "write residual", 0.5, read_raw, fixed_write),
-            tapes::squared_distance(g, "move residual", 0.5, head, fixed_moved),
-        ]
-    }
-
-    /// The memory's change as a change of the tapes.
-    fn fresh_cells(&self, g: &mut GraphBuilder, change: NodeId) -> NodeId {
-        let Self { learner, options, control, .. } = *self;
-        let (window, data) = (options.window(), learner.data_track());
-        let row = control.row(data.index()) * options.n_cells;
-        let n_bits = options.layout.n_bits();
-        let of_bit = |bit: usize| Some((row + window.column(data, options.layout.cell(bit))?, bit, 1.0));
-        let shape = Shape::new(control.n_tapes(), options.n_cells);
-        let map = LinearMap::new(shape.len(), n_bits, (0..n_bits).filter_map(of_bit));
-        let cells = g.linear("fresh cells", map, change);
-        g.reshape("fresh cells", shape, cells)
-    }
+/// The memory's change as a change of the tapes.
+fn fresh_cells(
+    g: &mut GraphBuilder,
+    learner: &Learner,
+    options: &StreamOptions,
+    control: &Control,
+    change: NodeId,
+) -> NodeId {
+    let (window, data) = (options.window(), learner.data_track());
+    let row = control.row(data.index()) * options.n_cells;
+    let n_bits = options.layout.n_bits();
+    let of_bit = |bit: usize| Some((row + window.column(data, options.layout.cell(bit))?, bit, 1.0));
+    let shape = Shape::new(control.n_tapes(), options.n_cells);
+    let map = LinearMap::new(shape.len(), n_bits, (0..n_bits).filter_map(of_bit));
+    let cells = g.linear("fresh cells", map, change);
+    g.reshape("fresh cells", shape, cells)
 }
 
 /// `A + (D - [D]) / A e_1 - [take] (z - [z])`.
@@ -221,9 +192,7 @@ fn carry(
     (z, take): (NodeId, NodeId),
     shape: Shape,
 ) -> NodeId {
-    let mut axis = Values::filled(shape, 0.0);
-    axis.data[0] = 1.0;
-    let axis = g.constant("axis", axis);
+    let axis = axis(g, z, 0);
     let constant = g.constant("carrier", Values::filled(shape, carrier));
     let fixed = g.stop_gradient("[distance]", distance);
     let slope = g.sum("(D - [D]) / A", [(1.0 / carrier, distance), (-1.0 / carrier, fixed)]);
@@ -232,21 +201,4 @@ fn carry(
     let open = g.sum("z - [z]", [(1.0, z), (-1.0, fixed)]);
     let open = g.product("[take] (z - [z])", take, open);
     g.sum("running", [(1.0, constant), (1.0, slope), (-1.0, open)])
-}
-
-/// theta = dequantize([output cells]).
-fn read_theta(
-    g: &mut GraphBuilder,
-    learner: &Learner,
-    primary: &dyn Primary,
-    options: &StreamOptions,
-    (control, weights): (&Control, &Weights),
-) -> NodeId {
-    let (track, first) = learner.theta_track();
-    let first = options.window().column(track, first).unwrap_or(0);
-    let first = control.row(track.index()) * options.n_cells + first;
-    let n_bits = primary.n_weights() * options.layout.width();
-    let cells = g.gather("theta bits", (first..first + n_bits).collect(), weights.tape);
-    let fixed = g.stop_gradient("[theta bits]", cells);
-    BITS.dequantize(g, options.layout.format, fixed)
 }

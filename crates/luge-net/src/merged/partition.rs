@@ -1,9 +1,8 @@
 //! Partitions columns into kinds, one matrix at a time.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    hash::{BuildHasherDefault, Hasher},
-};
+use std::collections::{BTreeMap, HashMap};
+
+use rustc_hash::FxHashMap;
 
 use crate::SparseValues;
 
@@ -19,67 +18,8 @@ pub(super) struct Partition {
 /// A mark that no column has: what lies beyond the border.
 const BEYOND: u64 = u64::MAX;
 
-/// New marks for an old mark and something that tells columns apart.
-#[derive(Clone, Debug)]
-pub(super) struct Splits {
-    all: HashMap<(u32, u64), u32, BuildHasherDefault<Mixer>>,
-    /// The last ones that were asked for, each where its key says: there are few kinds, and most lookups repeat.
-    last: Vec<Option<((u32, u64), u32)>>,
-}
-
-impl Default for Splits {
-    fn default() -> Self {
-        Self { all: HashMap::default(), last: vec![None; 1 << 10] }
-    }
-}
-
-impl Splits {
-    pub(super) fn clear(&mut self) {
-        self.all.clear();
-        self.last.fill(None);
-    }
-
-    /// The new mark for an old one and a reason; a new pair gets the next mark.
-    #[inline]
-    fn of(&mut self, key: (u32, u64), next: &mut u32) -> u32 {
-        let mixed = (u64::from(key.0) ^ key.1.rotate_left(20)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let place = (mixed >> 54) as usize;
-        if let Some((same, mark)) = self.last[place]
-            && same == key
-        {
-            return mark;
-        }
-        let mark = *self.all.entry(key).or_insert_with(|| {
-            *next += 1;
-            *next - 1
-        });
-        self.last[place] = Some((key, mark));
-        mark
-    }
-}
-
-/// Mixes two numbers into a hash: keys are marks, not user input.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Mixer(u64);
-
-impl Hasher for Mixer {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.write_u64(number.into());
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        let mixed = u128::from(self.0 ^ number ^ 0x9e37_79b9_7f4a_7c15) * 0xd6e8_feb8_6659_fd93;
-        self.0 = (mixed >> 64) as u64 ^ mixed as u64;
-    }
-}
+/// New marks for an old mark and something that tells columns apart. There are few, and a lookup for every column.
+pub(super) type Splits = FxHashMap<(u32, u64), u32>;
 
 impl Partition {
     /// All columns alike.
@@ -89,7 +29,9 @@ impl Partition {
 
     /// Gives a column another mark: the same one for the same mark before and the same reason.
     fn split(&mut self, splits: &mut Splits, column: usize, reason: u64) {
-        self.marks[column] = splits.of((self.marks[column], reason), &mut self.next);
+        let mark = splits.entry((self.marks[column], reason)).or_insert(self.next);
+        self.next = self.next.max(*mark + 1);
+        self.marks[column] = *mark;
     }
 
     /// Columns that differ in a row, of which the entries from column `first` on are given; `splits` is empty when a row begins.

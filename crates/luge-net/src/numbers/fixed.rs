@@ -20,6 +20,13 @@ pub struct FixedPoint {
     negatives: Negatives,
 }
 
+impl Default for FixedPoint {
+    /// fix:4.4.
+    fn default() -> Self {
+        Self { n_integer: 4, n_fraction: 4, negatives: Negatives::TwosComplement }
+    }
+}
+
 impl FixedPoint {
     /// A format with these bits.
     ///

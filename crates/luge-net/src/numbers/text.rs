@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
 use super::{FixedPoint, MAX_BITS, MAX_EXPONENT_BITS, Negatives, NumberFormat, SmallFloat};
 
 /// Why something is not a number format.
@@ -48,6 +50,25 @@ impl fmt::Display for NumberFormat {
             }
             Self::Float(float) => write!(f, "float:{}.{}", float.n_exponent(), float.n_mantissa()),
         }
+    }
+}
+
+impl Default for NumberFormat {
+    /// fix:4.4, the format if neither the user nor the learner says otherwise.
+    fn default() -> Self {
+        Self::Fixed(FixedPoint::default())
+    }
+}
+
+impl Serialize for NumberFormat {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for NumberFormat {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }
 

@@ -11,7 +11,7 @@ pub(super) fn read(walk: &Walk<'_>, loss: NodeId) -> Found<(NodeId, OutputWiring
     let squares = walk.affine_of(loss, (0.5, 0.0), "half a sum of squares")?;
     let (out, targets) =
         walk.squared_distance(squares, "the squared distance of the output from the targets")?;
-    let Op::Input(fed) = *walk.op(targets) else { return walk.refuse(targets, "targets that are fed") };
+    let targets_input = walk.input(targets, "targets that are fed")?.index();
     let (initial, copied, net) = switch(walk, out)?;
     let (running, carrier, primary) = switch(walk, net)?;
 
@@ -26,7 +26,6 @@ pub(super) fn read(walk: &Walk<'_>, loss: NodeId) -> Found<(NodeId, OutputWiring
     let running =
         Ramp { zero: faults::number("running zero", running.zero, running.zero * 0.999), ..running };
     let carrier = carried(walk, carrier, (landscape, copied))?;
-    let targets_input = fed.index();
     let wiring = OutputWiring {
         labels,
         label_offset,
@@ -75,12 +74,9 @@ fn carried(walk: &Walk<'_>, node: NodeId, (landscape, copied): (NodeId, NodeId))
     walk.require(fixed == copied, base, "labels under a stop-gradient")?;
     let (root, axis) = walk.product(along, expected)?;
     check_root(walk, root, landscape)?;
-    match walk.op(axis) {
-        Op::Constant(values) if is_first_axis(values) && values.shape == walk.shape(base) => {
-            Ok(Carrier::Offset)
-        }
-        _ => walk.refuse(axis, "the first axis"),
-    }
+    let first = is_first_axis(walk.constant(axis, "the first axis")?);
+    walk.require(first && walk.shape(axis) == walk.shape(base), axis, "the first axis")?;
+    Ok(Carrier::Offset)
 }
 
 fn is_first_axis(values: &Values) -> bool {

@@ -136,11 +136,8 @@ pub(super) fn read(walk: &Walk<'_>) -> Result<StreamLayers, Unrecognised> {
     let uses = vertex_uses(walk, change.uses, saturated)?;
     check_take(walk, carried.take, change.uses)?;
 
-    let unit = |node: NodeId| {
-        let (id, rate) = walk.descending(node, "weights that move with rate 1")?;
-        walk.require(same(rate, 1.0), node, "weights that move with rate 1")?;
-        Ok(id)
-    };
+    let unit = |node: NodeId| walk.unit_rate(node, "weights that move with rate 1");
+    let batch = "numbers of the batch";
     let layers = StreamLayers {
         table: Arc::clone(table),
         vertex: unit(x)?,
@@ -148,8 +145,8 @@ pub(super) fn read(walk: &Walk<'_>) -> Result<StreamLayers, Unrecognised> {
         head: unit(raw_head)?,
         memory: unit(raw_memory)?,
         labels: unit(carried.slot)?,
-        features: input(walk, change.features)?,
-        targets: input(walk, y)?,
+        features: walk.input(change.features, batch)?,
+        targets: walk.input(y, batch)?,
         carrier: carried.carrier,
         gain: carried.gain,
         format: change.format,
@@ -185,20 +182,6 @@ fn check_reach(
     }
 }
 
-fn input(walk: &Walk<'_>, node: NodeId) -> Found<InputId> {
-    match *walk.op(node) {
-        Op::Input(id) => Ok(id),
-        _ => walk.refuse(node, "numbers of the batch"),
-    }
-}
-
-fn constant<'n>(walk: &Walk<'n>, node: NodeId, expected: &'static str) -> Found<&'n Values> {
-    match walk.op(node) {
-        Op::Constant(values) => Ok(values),
-        _ => walk.refuse(node, expected),
-    }
-}
-
 /// `A + (D - [D]) / A e_1 - [take] (z - [z])`.
 fn carrier(walk: &Walk<'_>, node: NodeId) -> Found<Carried> {
     let expected = "a carrier, a distance and an open slot";
@@ -206,11 +189,11 @@ fn carrier(walk: &Walk<'_>, node: NodeId) -> Found<Carried> {
         return walk.refuse(node, expected);
     };
     walk.require(same(a, 1.0) && same(b, 1.0) && same(c, -1.0), node, expected)?;
-    let values = &constant(walk, constant_node, "a constant carrier")?.data;
+    let values = &walk.constant(constant_node, "a constant carrier")?.data;
     let carrier = walk.finite(values.first().copied().unwrap_or(f64::NAN), constant_node)?;
     walk.require(values.iter().all(|&v| same(v, carrier)), constant_node, "a constant carrier")?;
     let (slope, axis) = walk.product(slope, "a distance on the first entry")?;
-    let axis_values = &constant(walk, axis, "the first entry")?.data;
+    let axis_values = &walk.constant(axis, "the first entry")?.data;
     let first = axis_values.iter().enumerate().all(|(i, &v)| same(v, f64::from(u8::from(i == 0))));
     walk.require(first, axis, "the first entry")?;
     let expected = "a distance less itself, divided by the carrier";
@@ -268,7 +251,7 @@ fn places_of(map: &LinearMap) -> Option<Vec<usize>> {
 /// The rows that are not weights: constants, and the memory's bits in places of their own.
 fn memory_cells(walk: &Walk<'_>, node: NodeId, held: NodeId) -> Found<(Values, Vec<usize>)> {
     let expected = "rows of constants and of the memory's bits";
-    let Op::Reshape(cells) = *walk.op(node) else { return walk.refuse(node, expected) };
+    let cells = walk.reshaped(node, expected)?;
     let (map, of) = walk.linear(cells, expected)?;
     walk.require(of == held, cells, expected)?;
     let Some(places) = places_of(map) else { return walk.refuse(cells, expected) };
@@ -288,7 +271,7 @@ fn check_fresh(
     (places, offset): (&[usize], usize),
 ) -> Found<()> {
     let expected = "the memory's change in its cells";
-    let Op::Reshape(cells) = *walk.op(node) else { return walk.refuse(node, expected) };
+    let cells = walk.reshaped(node, expected)?;
     let (map, of) = walk.linear(cells, expected)?;
     let Some(found) = places_of(map) else { return walk.refuse(cells, expected) };
     let alike = found.iter().zip(places).all(|(&found, &place)| found == offset + place);
@@ -307,13 +290,9 @@ fn memory_change(walk: &Walk<'_>, node: NodeId) -> Found<Change> {
     let Op::Quantize(format, ordered) = walk.op(bits) else { return walk.refuse(bits, expected) };
     let Op::Gather(order, numbers) = walk.op(*ordered) else { return walk.refuse(*ordered, expected) };
     let Op::Stack(upper, lower) = *walk.op(*numbers) else { return walk.refuse(*numbers, expected) };
-    let flat = |node: NodeId| match *walk.op(node) {
-        Op::Reshape(of) => Ok(of),
-        _ => walk.refuse(node, expected),
-    };
-    let fixed = walk.affine_of(flat(lower)?, (-1.0, 0.0), "minus the slot")?;
+    let fixed = walk.affine_of(walk.reshaped(lower, expected)?, (-1.0, 0.0), "minus the slot")?;
     let slot = walk.stopped(fixed, "the slot, fixed")?;
-    let features = flat(upper)?;
+    let features = walk.reshaped(upper, expected)?;
     Ok(Change { held, uses, slot, features, bits, format: *format, order: order.clone(), renewed })
 }
 

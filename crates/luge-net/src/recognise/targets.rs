@@ -44,13 +44,13 @@ pub(super) fn read(walk: &Walk<'_>, landscape: NodeId) -> Found<SparseLayers> {
     tapes::step(walk, table, &rows, &StepNodes { read, next, moved, ahead })?;
 
     let all = tapes::cells(walk, raw_cells, table)?;
-    let unit = |(id, rate): (ParameterId, f64), node: NodeId| {
-        walk.require(same(rate, 1.0), node, "weights that move with rate 1")?;
+    let vertex = walk.unit_rate(x, "weights on vertices")?;
+    let head_id = walk.unit_rate(raw_head, "heads that are weights")?;
+    let unit = |(id, rate): (ParameterId, f64)| {
+        walk.require(same(rate, 1.0), raw_cells, "weights that move with rate 1")?;
         Ok(id)
     };
-    let vertex = unit(walk.descending(x, "weights on vertices")?, x)?;
-    let head_id = unit(walk.descending(raw_head, "heads that are weights")?, raw_head)?;
-    let cells = all.trained.map(|trained| unit(trained, raw_cells)).transpose()?;
+    let cells = all.trained.map(unit).transpose()?;
     let drop = walk.finite(-level * at_rest, rest)?;
     let form = Form::Targets { offset, drop };
     let table = Arc::clone(table);

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::Unrecognised;
-use crate::{Arcs, LinearMap, Network, Node, NodeId, Op, ParameterId, Shape, StepRule, Values, VertexTable};
+use crate::{
+    Arcs, InputId, LinearMap, Network, Node, NodeId, Op, ParameterId, Shape, StepRule, Values, VertexTable,
+};
 
 /// Looks at the nodes of a network. Every question names what is expected, for the answer that it is not.
 pub(super) struct Walk<'n> {
@@ -62,11 +64,30 @@ impl<'n> Walk<'n> {
         Ok(number)
     }
 
+    /// What `pick` finds in a node's operation.
+    pub(super) fn pick<T>(
+        &self,
+        node: NodeId,
+        expected: &'static str,
+        pick: impl FnOnce(&'n Op) -> Option<T>,
+    ) -> Found<T> {
+        pick(self.op(node)).map_or_else(|| self.refuse(node, expected), Ok)
+    }
+
+    pub(super) fn constant(&self, node: NodeId, expected: &'static str) -> Found<&'n Values> {
+        self.pick(node, expected, |op| if let Op::Constant(values) = op { Some(values) } else { None })
+    }
+
+    pub(super) fn input(&self, node: NodeId, expected: &'static str) -> Found<InputId> {
+        self.pick(node, expected, |op| if let Op::Input(id) = op { Some(*id) } else { None })
+    }
+
+    pub(super) fn reshaped(&self, node: NodeId, expected: &'static str) -> Found<NodeId> {
+        self.pick(node, expected, |op| if let Op::Reshape(of) = op { Some(*of) } else { None })
+    }
+
     pub(super) fn sum(&self, node: NodeId, expected: &'static str) -> Found<&'n [(f64, NodeId)]> {
-        match self.op(node) {
-            Op::Sum(terms) => Ok(terms),
-            _ => self.refuse(node, expected),
-        }
+        self.pick(node, expected, |op| if let Op::Sum(terms) = op { Some(&terms[..]) } else { None })
     }
 
     /// The value of a constant scalar.
@@ -112,38 +133,23 @@ impl<'n> Walk<'n> {
     }
 
     pub(super) fn product(&self, node: NodeId, expected: &'static str) -> Found<(NodeId, NodeId)> {
-        match *self.op(node) {
-            Op::Product(a, b) => Ok((a, b)),
-            _ => self.refuse(node, expected),
-        }
+        self.pick(node, expected, |op| if let Op::Product(a, b) = op { Some((*a, *b)) } else { None })
     }
 
     pub(super) fn relu(&self, node: NodeId, expected: &'static str) -> Found<NodeId> {
-        match *self.op(node) {
-            Op::Relu(of) => Ok(of),
-            _ => self.refuse(node, expected),
-        }
+        self.pick(node, expected, |op| if let Op::Relu(of) = op { Some(*of) } else { None })
     }
 
     pub(super) fn sum_all(&self, node: NodeId, expected: &'static str) -> Found<NodeId> {
-        match *self.op(node) {
-            Op::SumAll(of) => Ok(of),
-            _ => self.refuse(node, expected),
-        }
+        self.pick(node, expected, |op| if let Op::SumAll(of) = op { Some(*of) } else { None })
     }
 
     pub(super) fn sum_columns(&self, node: NodeId, expected: &'static str) -> Found<NodeId> {
-        match *self.op(node) {
-            Op::SumColumns(of) => Ok(of),
-            _ => self.refuse(node, expected),
-        }
+        self.pick(node, expected, |op| if let Op::SumColumns(of) = op { Some(*of) } else { None })
     }
 
     pub(super) fn stopped(&self, node: NodeId, expected: &'static str) -> Found<NodeId> {
-        match *self.op(node) {
-            Op::StopGradient(of) => Ok(of),
-            _ => self.refuse(node, expected),
-        }
+        self.pick(node, expected, |op| if let Op::StopGradient(of) = op { Some(*of) } else { None })
     }
 
     /// The sum of all squares of a node: that node.
@@ -161,10 +167,7 @@ impl<'n> Walk<'n> {
     }
 
     pub(super) fn parameter(&self, node: NodeId, expected: &'static str) -> Found<ParameterId> {
-        match *self.op(node) {
-            Op::Parameter(id) => Ok(id),
-            _ => self.refuse(node, expected),
-        }
+        self.pick(node, expected, |op| if let Op::Parameter(id) = op { Some(*id) } else { None })
     }
 
     /// A parameter that moves against its gradient: it, and its rate.
@@ -176,11 +179,15 @@ impl<'n> Walk<'n> {
         }
     }
 
+    /// A parameter that moves against its gradient with rate 1.
+    pub(super) fn unit_rate(&self, node: NodeId, expected: &'static str) -> Found<ParameterId> {
+        let (id, rate) = self.descending(node, expected)?;
+        self.require(same(rate, 1.0), node, "weights that move with rate 1")?;
+        Ok(id)
+    }
+
     pub(super) fn linear(&self, node: NodeId, expected: &'static str) -> Found<(&'n LinearMap, NodeId)> {
-        match self.op(node) {
-            Op::Linear(map, of) => Ok((map, *of)),
-            _ => self.refuse(node, expected),
-        }
+        self.pick(node, expected, |op| if let Op::Linear(map, of) = op { Some((map, *of)) } else { None })
     }
 
     /// Arcs of a table of vertices, with the constant that is added to every output.

@@ -6,7 +6,7 @@ use luge_net::{Network, SparseValues, Values, evaluate_node, faults::planted};
 
 use super::{Descent, to_values};
 use crate::{
-    Engine, LossRange, Noise, Outcome, Precision, Rate, Snapshot, StopRule, TrainError,
+    Engine, LossRange, Noise, Outcome, PackedCells, Precision, Rate, Snapshot, StopRule, TrainError,
     snapshot::{label_parameter, vertex_parameter},
     sparse::BLANK,
     train, visit,
@@ -199,7 +199,10 @@ impl Engine for Dense<'_> {
     }
 
     fn snapshot(&self) -> Snapshot {
-        Snapshot::of(self.network, (self.steps, self.path), &self.values, self.fixed_cells.as_ref())
+        let weights: Vec<SparseValues> = self.values.iter().map(Into::into).collect();
+        let rows = |fixed: &Values| (0..fixed.shape.rows).map(|row| fixed.row(row).to_vec().into()).collect();
+        let fixed: Vec<PackedCells> = self.fixed_cells.as_ref().map_or_else(Vec::new, rows);
+        Snapshot::of(self.network, (self.steps, self.path), &weights, &fixed)
     }
 
     fn sparse_parameters(&self) -> Option<Vec<SparseValues>> {

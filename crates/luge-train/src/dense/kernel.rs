@@ -2,103 +2,107 @@
 
 use candle_core::{DType, Device, Result, Tensor};
 use luge_net::{
-    LinearMap, Network, Node, NodeId, NumberFormat, Op, Shape, Values,
+    LinearMap, Network, Node, NodeId, Op, Shape, Values,
     numbers::{from_signs, to_signs},
 };
 
 use super::to_tensor;
 
 /// An operation ready to be applied.
-pub(super) enum Kernel {
-    /// Parameters, inputs and stop-gradients: the engine itself supplies these.
-    Supplied,
+pub(super) struct Kernel<'n> {
+    node: &'n Node,
+    prepared: Prepared,
+}
+
+/// What an operation needs beside the values of its operands.
+enum Prepared {
+    Nothing,
     Constant(Tensor),
     Diagonal {
         weight: f64,
         bias: f64,
-        of: usize,
     },
     Matrix {
         weights: Tensor,
         bias: Option<Tensor>,
-        of: usize,
     },
     Entries {
         rows: Tensor,
         cols: Tensor,
         weights: Tensor,
         bias: Tensor,
-        of: usize,
     },
     /// The constant terms are folded into one number.
     Sum {
-        terms: Vec<(f64, usize)>,
+        terms: Vec<(f64, NodeId)>,
         constant: f64,
     },
-    Relu(usize),
-    Square(usize),
-    Product(usize, usize),
-    Quotient(usize, usize),
-    MatMul(usize, usize),
-    Reshape(Shape, usize),
-    Sqrt(usize),
-    SumColumns(usize),
-    SumAll(usize),
-    Shift(i64, usize),
-    Stack(usize, usize),
-    Gather(Tensor, usize),
-    Quantize(NumberFormat, usize),
-    Dequantize(NumberFormat, usize),
-    Switch {
-        open: usize,
-        on: usize,
-        off: usize,
-    },
-    Select {
-        condition: usize,
-        positive: usize,
-        otherwise: usize,
-    },
+    Positions(Tensor),
 }
 
 /// Maps with more weights than this are kept as lists of entries if that is shorter by far.
 const LARGEST_MATRIX: usize = 1024;
 
-impl Kernel {
-    pub(super) fn new(network: &Network, node: &Node, dtype: DType) -> Result<Self> {
-        Ok(match &node.op {
-            Op::Parameter(_) | Op::Input(_) | Op::StopGradient(_) => Self::Supplied,
-            Op::Constant(values) => Self::Constant(to_tensor(values, dtype)?),
-            Op::Linear(map, of) => Self::linear(map, of.index(), dtype)?,
-            Op::Sum(terms) => Self::sum(network, terms, node.shape, dtype)?,
-            Op::Relu(of) => Self::Relu(of.index()),
-            Op::Product(a, b) if a == b => Self::Square(a.index()),
-            Op::Product(a, b) => Self::Product(a.index(), b.index()),
-            Op::Quotient(a, b) => Self::Quotient(a.index(), b.index()),
-            Op::MatMul(a, b) => Self::MatMul(a.index(), b.index()),
-            Op::Reshape(of) => Self::Reshape(node.shape, of.index()),
-            Op::Sqrt(of) => Self::Sqrt(of.index()),
-            Op::SumColumns(of) => Self::SumColumns(of.index()),
-            Op::SumAll(of) => Self::SumAll(of.index()),
-            Op::Shift(by, of) => Self::Shift(*by, of.index()),
-            Op::Stack(a, b) => Self::Stack(a.index(), b.index()),
-            Op::Gather(positions, of) => Self::Gather(indices(positions.iter().copied())?, of.index()),
-            Op::Quantize(format, of) => Self::Quantize(*format, of.index()),
-            Op::Dequantize(format, of) => Self::Dequantize(*format, of.index()),
-            Op::Switch { open, on, off } => {
-                Self::Switch { open: open.index(), on: on.index(), off: off.index() }
-            }
-            Op::Select { condition, positive, otherwise } => Self::Select {
-                condition: condition.index(),
-                positive: positive.index(),
-                otherwise: otherwise.index(),
-            },
-        })
+impl<'n> Kernel<'n> {
+    pub(super) fn new(network: &Network, node: &'n Node, dtype: DType) -> Result<Self> {
+        let prepared = match &node.op {
+            Op::Constant(values) => Prepared::Constant(to_tensor(values, dtype)?),
+            Op::Linear(map, _) => Prepared::linear(map, dtype)?,
+            Op::Sum(terms) => Prepared::sum(network, terms, node.shape, dtype)?,
+            Op::Gather(positions, _) => Prepared::Positions(indices(positions.iter().copied())?),
+            _ => Prepared::Nothing,
+        };
+        Ok(Self { node, prepared })
     }
 
-    fn linear(map: &LinearMap, of: usize, dtype: DType) -> Result<Self> {
+    pub(super) fn apply(&self, values: &[Tensor]) -> Result<Tensor> {
+        let of = |node: &NodeId| &values[node.index()];
+        match (&self.node.op, &self.prepared) {
+            (_, Prepared::Constant(tensor)) => Ok(tensor.clone()),
+            (Op::Linear(_, a), Prepared::Diagonal { weight, bias }) => of(a).affine(*weight, *bias),
+            (Op::Linear(_, a), Prepared::Matrix { weights, bias }) => {
+                let product = weights.broadcast_mul(&of(a).reshape((1, ()))?)?.sum_keepdim(1)?;
+                bias.as_ref().map_or(Ok(product.clone()), |bias| &product + bias)
+            }
+            (Op::Linear(_, a), Prepared::Entries { rows, cols, weights, bias }) => {
+                let picked = (of(a).flatten_all()?.index_select(cols, 0)? * weights)?;
+                bias.index_add(rows, &picked, 0)?.reshape(((), 1))
+            }
+            (_, Prepared::Sum { terms, constant }) => sum(terms, *constant, values),
+            (Op::Relu(a), _) => relu(of(a)),
+            (Op::Product(a, b), _) if a == b => of(a).sqr(),
+            (Op::Product(a, b), _) if of(a).shape() == of(b).shape() => of(a) * of(b),
+            (Op::Product(a, b), _) => of(a).broadcast_mul(of(b)),
+            (Op::Quotient(a, b), _) => of(a).broadcast_div(of(b)),
+            (Op::MatMul(a, b), _) => matmul(of(a), of(b)),
+            (Op::Reshape(a), _) => of(a).reshape((self.node.shape.rows, self.node.shape.cols)),
+            (Op::Sqrt(a), _) => of(a).sqrt(),
+            (Op::SumColumns(a), _) => of(a).sum_keepdim(1),
+            (Op::SumAll(a), _) => of(a).sum_all()?.reshape((1, 1)),
+            (Op::Shift(by, a), _) => shift(of(a), *by),
+            (Op::Stack(a, b), _) => Tensor::cat(&[of(a), of(b)], 0),
+            (Op::Gather(_, a), Prepared::Positions(positions)) => {
+                of(a).flatten_all()?.index_select(positions, 0)?.reshape(((), 1))
+            }
+            (Op::Quantize(format, a), _) => convert(of(a), |numbers| to_signs(*format, numbers)),
+            (Op::Dequantize(format, a), _) => convert(of(a), |bits| from_signs(*format, bits)),
+            (Op::Switch { open, on, off }, _) => match numbers(of(open))?[0] {
+                1.0 => Ok(of(on).clone()),
+                0.0 => Ok(of(off).clone()),
+                _ => of(open).broadcast_mul(of(on))? + of(open).affine(-1.0, 1.0)?.broadcast_mul(of(off))?,
+            },
+            (Op::Select { condition, positive, otherwise }, _) => {
+                Ok(of(if numbers(of(condition))?[0] > 0.0 { positive } else { otherwise }).clone())
+            }
+            _ => unreachable!("supplied by the engine"),
+        }
+    }
+}
+
+impl Prepared {
+    fn linear(map: &LinearMap, dtype: DType) -> Result<Self> {
         if let Some((weight, bias)) = map.as_diagonal() {
-            return Ok(Self::Diagonal { weight, bias, of });
+            return Ok(Self::Diagonal { weight, bias });
         }
         let (rows, cols) = (map.n_outputs(), map.n_inputs());
         let entries = map.entries();
@@ -110,7 +114,6 @@ impl Kernel {
                 cols: indices(entries.iter().map(|e| e.1 as usize))?,
                 weights: Tensor::from_vec(weights, entries.len(), &Device::Cpu)?.to_dtype(dtype)?,
                 bias,
-                of,
             });
         }
         let mut matrix = vec![0.0; rows * cols];
@@ -121,7 +124,6 @@ impl Kernel {
         Ok(Self::Matrix {
             weights: Tensor::from_vec(matrix, (rows, cols), &Device::Cpu)?.to_dtype(dtype)?,
             bias: if has_bias { Some(bias.reshape((rows, 1))?) } else { None },
-            of,
         })
     }
 
@@ -131,7 +133,7 @@ impl Kernel {
         for &(weight, node) in terms {
             match &network.node(node).op {
                 Op::Constant(values) if values.shape == Shape::SCALAR => constant += weight * values.data[0],
-                _ => variable.push((weight, node.index())),
+                _ => variable.push((weight, node)),
             }
         }
         if variable.is_empty() {
@@ -139,60 +141,13 @@ impl Kernel {
         }
         Ok(Self::Sum { terms: variable, constant })
     }
-
-    pub(super) fn apply(&self, values: &[Tensor]) -> Result<Tensor> {
-        match self {
-            Self::Supplied => unreachable!("supplied by the engine"),
-            Self::Constant(tensor) => Ok(tensor.clone()),
-            Self::Diagonal { weight, bias, of } => values[*of].affine(*weight, *bias),
-            Self::Matrix { weights, bias, of } => {
-                let product = weights.broadcast_mul(&values[*of].reshape((1, ()))?)?.sum_keepdim(1)?;
-                bias.as_ref().map_or(Ok(product.clone()), |bias| &product + bias)
-            }
-            Self::Entries { rows, cols, weights, bias, of } => {
-                let picked = (values[*of].flatten_all()?.index_select(cols, 0)? * weights)?;
-                bias.index_add(rows, &picked, 0)?.reshape(((), 1))
-            }
-            Self::Sum { terms, constant } => sum(terms, *constant, values),
-            Self::Relu(of) => relu(&values[*of]),
-            Self::Square(of) => values[*of].sqr(),
-            Self::Product(a, b) if values[*a].shape() == values[*b].shape() => &values[*a] * &values[*b],
-            Self::Product(a, b) => values[*a].broadcast_mul(&values[*b]),
-            Self::Quotient(a, b) => values[*a].broadcast_div(&values[*b]),
-            Self::MatMul(a, b) => matmul(&values[*a], &values[*b]),
-            Self::Reshape(shape, of) => values[*of].reshape((shape.rows, shape.cols)),
-            Self::Sqrt(of) => values[*of].sqrt(),
-            Self::SumColumns(of) => values[*of].sum_keepdim(1),
-            Self::SumAll(of) => values[*of].sum_all()?.reshape((1, 1)),
-            Self::Shift(by, of) => shift(&values[*of], *by),
-            Self::Stack(a, b) => Tensor::cat(&[&values[*a], &values[*b]], 0),
-            Self::Gather(positions, of) => {
-                values[*of].flatten_all()?.index_select(positions, 0)?.reshape(((), 1))
-            }
-            Self::Quantize(format, of) => convert(&values[*of], |numbers| to_signs(*format, numbers)),
-            Self::Dequantize(format, of) => convert(&values[*of], |bits| from_signs(*format, bits)),
-            Self::Switch { open, on, off } => match numbers(&values[*open])?[0] {
-                1.0 => Ok(values[*on].clone()),
-                0.0 => Ok(values[*off].clone()),
-                _ => {
-                    let open = &values[*open];
-                    open.broadcast_mul(&values[*on])?
-                        + open.affine(-1.0, 1.0)?.broadcast_mul(&values[*off])?
-                }
-            },
-            Self::Select { condition, positive, otherwise } => {
-                let condition = numbers(&values[*condition])?[0];
-                Ok(values[if condition > 0.0 { *positive } else { *otherwise }].clone())
-            }
-        }
-    }
 }
 
 #[expect(clippy::float_cmp, reason = "weights 1 and -1 save a multiplication")]
-fn sum(terms: &[(f64, usize)], constant: f64, values: &[Tensor]) -> Result<Tensor> {
+fn sum(terms: &[(f64, NodeId)], constant: f64, values: &[Tensor]) -> Result<Tensor> {
     let mut total: Option<Tensor> = None;
     for &(weight, of) in terms {
-        let value = &values[of];
+        let value = &values[of.index()];
         total = Some(match total {
             None if weight == 1.0 => value.clone(),
             None => value.affine(weight, 0.0)?,

@@ -8,9 +8,9 @@ use crate::{ROUNDING, Snapshot, best_vertex, sparse};
 /// The weights around the heads, as an engine holds them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Surroundings {
-    vertices: Vec<(usize, f64)>,
+    pub(super) vertices: Vec<(usize, f64)>,
     /// Per track, the cells and the head's weights in as many columns as the cut network has.
-    tracks: Vec<[[f64; LOCAL_COLUMNS]; 2]>,
+    pub(super) tracks: Vec<[[f64; LOCAL_COLUMNS]; 2]>,
 }
 
 impl Surroundings {
@@ -37,64 +37,67 @@ impl SituationCheck<'_> {
     /// # Errors
     /// In what the step differs.
     pub fn look_at_weights(&mut self, before: &Surroundings, after: &Surroundings) -> Result<f64, Differs> {
-        let expected = self.shown(after);
-        let mut inputs = std::mem::take(&mut self.inputs);
-        self.weights = self.shown(before);
-        self.show_fixed(before, &mut inputs);
-        self.inputs = inputs;
+        self.show(before, after);
         let landscape = self.landscape.evaluate(&self.weights, &self.inputs);
         let Carried { loss, gain } = self.carry(landscape)?;
         let gradient = self.landscape.gradient(gain);
         let vertex = before.vertices.first().map_or(0, |&(vertex, _)| vertex as u32);
-        for (block, (parameter, gradient)) in
-            self.local.landscape.network.parameters().iter().zip(&gradient).enumerate()
-        {
-            let (weights, expected) = (&self.weights[block].data, &expected[block].data);
-            let found: Vec<f64> = match parameter.step_rule {
-                StepRule::Simplex => {
-                    let best = best_vertex(&gradient.data, weights).unwrap_or(vertex as usize);
-                    Values::unit(weights.len(), best).data
-                }
-                StepRule::Gradient { rate } => {
-                    weights.iter().zip(&gradient.data).map(|(weight, slope)| weight - rate * slope).collect()
-                }
-            };
-            let far = |(a, b): (&f64, &f64)| {
-                let away = (a - b).abs();
-                away.is_nan() || away > ROUNDING * a.abs().max(1.0)
-            };
-            if let Some(index) = found.iter().zip(expected).position(far) {
-                let (parameter, found, expected) = (parameter.name.clone(), found[index], expected[index]);
-                return Err(Differs::Weight { vertex, parameter, index, found, expected });
-            }
+        for (block, gradient) in gradient.iter().enumerate() {
+            self.compare(vertex, block, gradient, |found| ROUNDING * found.abs().max(1.0))?;
         }
         Ok(loss)
     }
 
-    /// The weights of the cut network that stand for surroundings.
-    fn shown(&self, around: &Surroundings) -> Vec<Values> {
-        let mut weights = self.weights.clone();
-        if let Some(block) = self.block(self.layers.vertex) {
-            weights[block].data.fill(0.0);
-            around.vertices.iter().for_each(|&(vertex, weight)| weights[block].data[vertex] = weight);
+    /// Compares the weights of a block after a step with those that it is said to lead to; the largest distance.
+    pub(super) fn compare(
+        &self,
+        vertex: u32,
+        block: usize,
+        gradient: &Values,
+        allowed: impl Fn(f64) -> f64,
+    ) -> Result<f64, Differs> {
+        let parameter = &self.local.landscape.network.parameters()[block];
+        let (weights, expected) = (&self.weights[block].data, &self.after[block].data);
+        let (rate, best) = match parameter.step_rule {
+            StepRule::Simplex => (0.0, Some(best_vertex(&gradient.data, weights).unwrap_or(vertex as usize))),
+            StepRule::Gradient { rate } => (rate, None),
+        };
+        let mut farthest = 0.0_f64;
+        for (index, (before, (slope, &expected))) in
+            weights.iter().zip(gradient.data.iter().zip(expected)).enumerate()
+        {
+            let found = best.map_or(before - rate * slope, |best| f64::from(u8::from(index == best)));
+            let away = (found - expected).abs();
+            if away.is_nan() || away > allowed(found) {
+                let parameter = parameter.name.clone();
+                return Err(Differs::Weight { vertex, parameter, index, found, expected });
+            }
+            farthest = farthest.max(away);
         }
+        Ok(farthest)
+    }
+
+    /// Sets the weights and hidden cells before a step, and the weights that it is said to lead to.
+    pub(super) fn show(&mut self, before: &Surroundings, after: &Surroundings) {
+        let table = &self.layers.table;
+        let vertex = self.block(self.layers.vertex);
         let blocks = [self.layers.cells.and_then(|id| self.block(id)), self.block(self.layers.head)];
-        for (&row, track) in self.layers.table.rows().iter().zip(&around.tracks) {
-            for (block, numbers) in blocks.iter().zip(track) {
-                let of_row = row * LOCAL_COLUMNS..(row + 1) * LOCAL_COLUMNS;
-                if let Some(shown) = block.and_then(|block| weights[block].data.get_mut(of_row)) {
-                    shown.copy_from_slice(numbers);
+        for (around, weights) in [(before, &mut self.weights), (after, &mut self.after)] {
+            if let Some(weights) = vertex.map(|block| &mut weights[block].data) {
+                weights.fill(0.0);
+                around.vertices.iter().for_each(|&(vertex, weight)| weights[vertex] = weight);
+            }
+            for (&row, track) in table.rows().iter().zip(&around.tracks) {
+                for (block, numbers) in blocks.iter().zip(track) {
+                    let of_row = row * LOCAL_COLUMNS..(row + 1) * LOCAL_COLUMNS;
+                    if let Some(shown) = block.and_then(|block| weights[block].data.get_mut(of_row)) {
+                        shown.copy_from_slice(numbers);
+                    }
                 }
             }
         }
-        weights
-    }
-
-    /// Shows the cells that are not weights.
-    fn show_fixed(&self, around: &Surroundings, inputs: &mut [Values]) {
-        let table = &self.layers.table;
-        for (&row, [cells, _]) in table.rows().iter().zip(&around.tracks) {
-            if let (Some(at), Some(input)) = (row.checked_sub(table.n_trained()), inputs.first_mut()) {
+        for (&row, [cells, _]) in table.rows().iter().zip(&before.tracks) {
+            if let (Some(at), Some(input)) = (row.checked_sub(table.n_trained()), self.inputs.first_mut()) {
                 input.data[at * LOCAL_COLUMNS..(at + 1) * LOCAL_COLUMNS].copy_from_slice(cells);
             }
         }

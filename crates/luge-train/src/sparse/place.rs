@@ -66,12 +66,6 @@ impl Place {
     }
 }
 
-/// Where the weights of a point are.
-pub(super) fn at_point(point: &[f64], form: &Form) -> Option<Place> {
-    let weights = point.iter().enumerate().filter(|&(_, &weight)| weight != 0.0);
-    placed(weights.map(|(vertex, &weight)| (vertex, weight)).collect(), form)
-}
-
 /// Where weights on vertices are; `None` if on no vertex clearly.
 pub(super) fn placed(mut weights: Vec<(usize, f64)>, form: &Form) -> Option<Place> {
     let heaviest = (0..weights.len()).reduce(|a, b| if weights[b].1 > weights[a].1 { b } else { a })?;

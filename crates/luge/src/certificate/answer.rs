@@ -5,12 +5,12 @@ use luge_net::Values;
 use serde::Serialize;
 
 use crate::{
-    certificate::Certificate,
+    certificate::{Certificate, Claim, decides, meaning},
     data::Table,
     draw::plot::{grouped, numeral},
     files::predictor::Predictor,
     trace::{PreparedTrace, Trace},
-    training::{Claim, PreparedTraining, TrainingReport},
+    training::{PreparedTraining, TrainingReport},
 };
 
 /// What came out of a run.
@@ -39,6 +39,12 @@ pub struct AnswerClaim {
     pub decides: bool,
     /// What was counted or compared.
     pub figures: String,
+}
+
+impl AnswerClaim {
+    fn new(name: &str, Claim { holds, figures }: Claim, decides: bool) -> Self {
+        Self { name: name.replace('_', " "), meaning: meaning(name), holds, decides, figures }
+    }
 }
 
 /// What a learner has found.
@@ -113,13 +119,12 @@ impl Answer {
     /// What a certificate says, in words.
     #[must_use]
     pub fn of_certificate(certificate: &Certificate) -> Self {
+        let certified = certificate.proves_the_run();
         let claims = certificate.claims();
-        Self {
-            learned: None,
-            certified: certificate.proves_the_run(),
-            verdict: verdict_on(&claims, certificate.proves_the_run()),
-            claims: claims.iter().map(|(name, claim)| claim_line(name, (*claim).clone())).collect(),
-        }
+        let verdict = verdict_on(&claims, certified);
+        let claims =
+            claims.into_iter().map(|(name, claim)| AnswerClaim::new(name, claim.clone(), decides(name)));
+        Self { learned: None, certified, verdict, claims: claims.collect() }
     }
 
     /// The answer of a machine's trace.
@@ -148,10 +153,8 @@ impl Answer {
             .is_none_or(|machine| trace.outcome == luge_train::Outcome::Converged { steps: machine });
         // With noise the iterates prove a run; what the loss does then is told, and decides nothing.
         let noisy = plan.options.manner.noise.is_some();
-        let decides = |name: &str| name != "loss_bounds" || !noisy;
-        let claim = |name: &str, holds: bool, figures: String| AnswerClaim {
-            decides: decides(name),
-            ..claim_line(name, Claim { holds, figures })
+        let claim = |name, holds, figures| {
+            AnswerClaim::new(name, Claim { holds, figures }, name != "loss_bounds" || !noisy)
         };
         let claims = vec![
             claim("trace", trace.mismatches == 0, same),
@@ -188,35 +191,6 @@ pub fn verdict_on(claims: &[(&str, &Claim)], proved: bool) -> String {
 #[must_use]
 pub fn failed<'a>(claims: &[(&'a str, &Claim)]) -> Vec<&'a str> {
     claims.iter().filter(|(_, claim)| !claim.holds).map(|(name, _)| *name).collect()
-}
-
-fn claim_line(name: &str, claim: Claim) -> AnswerClaim {
-    let Claim { holds, figures } = claim;
-    let decides = !matches!(name, "layers" | "units" | "no_overflow");
-    AnswerClaim { name: name.replace('_', " "), meaning: meaning(name), holds, decides, figures }
-}
-
-/// What it means that a claim of a certificate holds.
-#[must_use]
-pub fn meaning(claim: &str) -> &'static str {
-    match claim {
-        "trace" => "every gradient step is a step of the machine",
-        "gradient" => {
-            "the steps follow the gradient of the network: automatic differentiation makes them too"
-        }
-        "gain" => "every step moves every weight as far as the label of its sample lets it",
-        "at_rest" => "after the end no further sample moves a weight",
-        "step_count" => "training takes as many steps as the machine does, and ends where it halts",
-        "labels_copied" => "the network knows the labels from the loss alone",
-        "loss_bounds" => "the loss stays where the construction says",
-        "output_equals_primary" => "the trained network computes what the learner has found, bit for bit",
-        "no_gradient_through_primary" => "the weights come from the learner: descent does not touch them",
-        "layers" => "no more layers than the paper claims",
-        "units" => "no layer wider than the paper claims",
-        "program" => "the machine does what the program means: the interpreter finds the same weights",
-        "no_overflow" => "no number of the program was too large for its type",
-        _ => "",
-    }
 }
 
 /// Whether the primary network is linear, with a bias and a weight per column for each label.

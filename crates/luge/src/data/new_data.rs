@@ -74,7 +74,10 @@ impl Preparation {
                 })?;
             }
         }
-        let labels = (!targets.is_empty()).then(|| self.labels(targets, n_rows));
+        let labels = (!targets.is_empty()).then(|| {
+            let y = self.labels(targets, &(0..n_rows).collect::<Vec<_>>());
+            Values::new(Shape::new(n_rows, y.len() / n_rows), y)
+        });
         let n_features = x.len() / n_rows;
         Ok(NewData { features: Values::new(Shape::new(n_rows, n_features), x), labels, notes: sheet.notes })
     }
@@ -101,30 +104,30 @@ impl Preparation {
         Ok(Values::new(x.shape, prepared))
     }
 
-    /// The labels of new data.
-    fn labels(&self, targets: &[(String, Column)], n_rows: usize) -> Values {
+    /// The labels of some rows: NaN where one is missing, infinite where it is no class of training.
+    pub(super) fn labels(&self, columns: &[(String, Column)], rows: &[usize]) -> Vec<f64> {
+        let targets = || self.targets.iter().zip(columns);
+        let known: Vec<Vec<Option<usize>>> = targets().map(|(target, (_, c))| target.known(c)).collect();
         let mut y = Vec::new();
-        let known: Vec<Vec<Option<usize>>> =
-            self.targets.iter().zip(targets).map(|(t, c)| t.known(&c.1)).collect();
-        for row in 0..n_rows {
-            for ((target, (_, column)), known) in self.targets.iter().zip(targets).zip(&known) {
-                match column {
-                    Column::Numbers(numbers) if target.classes.is_empty() => y.push(numbers[row]),
-                    Column::Numbers(numbers) => match target.class_of(numbers[row]) {
-                        Some(class) => target.push_class(class, &mut y),
-                        None if numbers[row].is_nan() => y.extend(vec![f64::NAN; target.n_labels()]),
-                        None => y.extend(vec![f64::INFINITY; target.n_labels()]),
-                    },
-                    Column::Words { rows, .. } => match rows[row].map(|word| known[word as usize]) {
-                        Some(Some(class)) => target.push_class(class, &mut y),
-                        Some(None) => y.extend(vec![f64::INFINITY; target.n_labels()]),
-                        None => y.extend(vec![f64::NAN; target.n_labels()]),
-                    },
+        for &row in rows {
+            for ((target, (_, column)), known) in targets().zip(&known) {
+                let class = match column {
+                    Column::Numbers(numbers) if target.classes.is_empty() => {
+                        y.push(numbers[row]);
+                        continue;
+                    }
+                    Column::Numbers(numbers) if numbers[row].is_nan() => None,
+                    Column::Numbers(numbers) => Some(target.class_of(numbers[row])),
+                    Column::Words { rows, .. } => rows[row].map(|word| known[word as usize]),
+                };
+                match class {
+                    Some(Some(class)) => target.push_class(class, &mut y),
+                    Some(None) => y.extend(vec![f64::INFINITY; target.n_labels()]),
+                    None => y.extend(vec![f64::NAN; target.n_labels()]),
                 }
             }
         }
-        let n_labels = self.targets.iter().map(Target::n_labels).sum();
-        Values::new(Shape::new(n_rows, n_labels), y)
+        y
     }
 
     /// What the outputs for one sample say of every target.

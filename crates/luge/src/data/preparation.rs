@@ -8,7 +8,6 @@ use super::{
     prepare_options::{ClassCode, Missing, PrepareOptions, Scale},
     sheet::Column,
 };
-use crate::words;
 
 /// What was done to the columns, with every number that it needs.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -49,7 +48,6 @@ pub struct Target {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<String>,
     /// How classes are numbers.
-    #[serde(with = "words")]
     pub code: ClassCode,
 }
 
@@ -230,13 +228,6 @@ pub(super) struct Columns {
     pub(super) lines: Option<Vec<u64>>,
 }
 
-/// Numbers of rows that belong together, prepared.
-pub(super) struct Prepared {
-    pub(super) x: Vec<f64>,
-    pub(super) y: Vec<f64>,
-    pub(super) lines: Option<Vec<u64>>,
-}
-
 impl Columns {
     /// Rows that are used: all, or those in which nothing is missing.
     pub(super) fn rows(&self, missing: Missing, n_rows: usize) -> Result<Vec<usize>, TableError> {
@@ -318,28 +309,16 @@ impl Preparation {
         Ok(Self { asked: PrepareOptions { classes, ..asked.clone() }, features, targets })
     }
 
-    /// Prepares some rows.
-    pub(super) fn apply(&self, columns: &Columns, rows: &[usize]) -> Prepared {
-        let (mut x, mut y) = (Vec::new(), Vec::new());
+    /// The features and the labels of some rows.
+    pub(super) fn apply(&self, columns: &Columns, rows: &[usize]) -> (Vec<f64>, Vec<f64>) {
+        let mut x = Vec::new();
         for &row in rows {
             for (feature, (_, column)) in self.features.iter().zip(&columns.features) {
                 // Rows in which something is missing that nothing stands for were left out or refused.
                 let _ = feature.push(column, row, &mut x);
             }
-            for (target, (_, column)) in self.targets.iter().zip(&columns.targets) {
-                match column {
-                    Column::Numbers(numbers) if target.classes.is_empty() => y.push(numbers[row]),
-                    Column::Numbers(numbers) => {
-                        target.push_class(target.class_of(numbers[row]).unwrap_or(0), &mut y);
-                    }
-                    Column::Words { rows, .. } => {
-                        target.push_class(rows[row].map_or(0, |class| class as usize), &mut y);
-                    }
-                }
-            }
         }
-        let lines = columns.lines.as_ref().map(|lines| rows.iter().map(|&row| lines[row]).collect());
-        Prepared { x, y, lines }
+        (x, self.labels(&columns.targets, rows))
     }
 }
 

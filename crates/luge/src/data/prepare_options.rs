@@ -2,22 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::words;
-
 /// What is to be done to the columns.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PrepareOptions {
     /// What to do about missing values.
-    #[serde(with = "words")]
     pub missing: Missing,
     /// How the numbers of the features are scaled.
-    #[serde(with = "words")]
     pub scale: Scale,
     /// Whether features of words become a column of 0 and 1 for each word.
     pub one_hot: bool,
     /// How words of a target become numbers.
-    #[serde(with = "words")]
     pub classes: ClassCode,
     /// Rows that are held out of training, to test what was learned.
     pub split: Option<Split>,
@@ -37,6 +32,8 @@ pub enum Missing {
     Drop,
 }
 
+luge_net::names!(Missing, "way with missing values", Refuse "refuse", Mean "mean", Zero "zero", Drop "drop");
+
 /// How the numbers of the features are scaled, column by column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scale {
@@ -48,6 +45,8 @@ pub enum Scale {
     /// To 0 for the least and 1 for the largest of the training rows.
     MinMax,
 }
+
+luge_net::names!(Scale, "scale", None "none", Standard "standard", MinMax "minmax");
 
 /// How the words of a target become numbers; they are taken in alphabetical order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -64,6 +63,11 @@ pub enum ClassCode {
     /// A column for each class, 1 for its rows and 0 for the others.
     Each,
 }
+
+luge_net::names!(
+    ClassCode, "way to write classes",
+    Auto "auto", Column "column", Signs "signs", Numbers "numbers", Each "each",
+);
 
 /// Rows held out of training.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]

@@ -45,49 +45,81 @@ impl Sheet {
         text: &str,
         choose: impl FnOnce(&[String], &mut Vec<String>) -> Result<Vec<(usize, Expect)>, TableError>,
     ) -> Result<Self, TableError> {
-        let file = File { text: without_mark(text), separator: separator(without_mark(text)) };
+        let text = without_mark(text);
+        let separator = separator(text);
         let mut notes = Vec::new();
-        match file.separator {
+        match separator {
             b';' => notes.push("the fields are separated by semicolons".to_owned()),
             b'\t' => notes.push("the fields are separated by tabs".to_owned()),
             _ => {}
         }
-        let header: Vec<String> = file.reader().headers()?.iter().map(str::to_owned).collect();
+        let mut builder = csv::ReaderBuilder::new();
+        let mut reader = builder.delimiter(separator).trim(csv::Trim::All).from_reader(text.as_bytes());
+        let header: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();
         let wanted = choose(&header, &mut notes)?;
-        let (kinds, lines) = file.survey(&header, &wanted)?;
+        let part = |&(column, expect): &(usize, Expect)| Part::new(header[column].clone(), expect, separator);
+        let mut parts: Vec<Part> = wanted.iter().map(part).collect();
+        let (mut lines, mut record) = (Vec::new(), csv::StringRecord::new());
+        while reader.read_record(&mut record)? {
+            let line = line(text.as_bytes(), &record);
+            lines.push(line);
+            for (part, &(column, _)) in parts.iter_mut().zip(&wanted) {
+                part.push(record.get(column).unwrap_or_default(), line)?;
+            }
+        }
         if lines.is_empty() {
             return Err(TableError::Empty);
         }
-        if kinds.iter().any(|kind| kind.comma) {
+        parts.iter().try_for_each(Part::check)?;
+        if parts.iter().any(|part| part.comma) {
+            if let Some(part) = parts.iter().find(|part| part.point && !part.has_words()) {
+                return Err(TableError::MixedDecimals(part.name.clone()));
+            }
             notes.push("the numbers have decimal commas".to_owned());
         }
-        let columns = file.collect(&wanted, &kinds, lines.len())?;
-        let names = wanted.iter().map(|&(column, _)| header[column].clone());
-        Ok(Self { columns: names.zip(columns).collect(), lines, notes })
+        Ok(Self { columns: parts.into_iter().map(Part::finish).collect(), lines, notes })
     }
 }
 
-/// What was seen of a column on the first way through the file.
-#[derive(Clone, Debug, Default)]
-struct Kind {
-    words: bool,
-    n_numbers: usize,
+/// A column while it is read.
+struct Part {
+    name: String,
+    expect: Expect,
+    separator: u8,
+    fields: Fields,
+    has_number: bool,
+    /// Whether a number has a decimal comma, and whether one has a point.
     comma: bool,
     point: bool,
     /// The first field that is neither missing nor a number.
     first_word: Option<(u64, String)>,
 }
 
-struct File<'t> {
-    text: &'t str,
-    separator: u8,
+/// What a column has. Words have numbers in the order of their first rows.
+enum Fields {
+    /// So many rows, in all of which a value is missing.
+    Missing(usize),
+    Numbers(Vec<f64>),
+    Words(HashMap<String, u32>, Vec<Option<u32>>),
 }
 
-impl<'t> File<'t> {
-    fn reader(&self) -> csv::Reader<&'t [u8]> {
-        let mut builder = csv::ReaderBuilder::new();
-        builder.delimiter(self.separator).trim(csv::Trim::All);
-        builder.from_reader(self.text.as_bytes())
+impl Part {
+    fn new(name: String, expect: Expect, separator: u8) -> Self {
+        let fields = match expect {
+            Expect::Any => Fields::Missing(0),
+            Expect::Numbers | Expect::PerhapsNumbers => Fields::Numbers(Vec::new()),
+            Expect::Words => Fields::Words(HashMap::new(), Vec::new()),
+        };
+        Self {
+            name,
+            expect,
+            separator,
+            fields,
+            comma: false,
+            point: false,
+            has_number: false,
+            first_word: None,
+        }
     }
 
     /// Numbers may have decimal commas where commas do not separate fields.
@@ -99,129 +131,74 @@ impl<'t> File<'t> {
         parsed.ok().filter(|number: &f64| number.is_finite())
     }
 
-    /// Reads every field once, and finds the kind of each wanted column and the line in which each row begins.
-    fn survey(
-        &self,
-        header: &[String],
-        wanted: &[(usize, Expect)],
-    ) -> Result<(Vec<Kind>, Vec<u64>), TableError> {
-        let mut kinds = vec![Kind::default(); wanted.len()];
-        let mut lines = Vec::new();
-        let (mut reader, mut record) = (self.reader(), csv::StringRecord::new());
-        while reader.read_record(&mut record)? {
-            let line = line(self.text.as_bytes(), &record);
-            lines.push(line);
-            for (kind, &(column, expect)) in kinds.iter_mut().zip(wanted) {
-                let field = record.get(column).unwrap_or_default();
-                if is_missing(field) {
-                    continue;
-                }
-                if matches!(expect, Expect::Any | Expect::Numbers) && is_infinite(field) {
-                    let place = Place { row: Row::Line(line), column: header[column].clone() };
-                    return Err(TableError::NotANumber { place, found: field.to_owned() });
-                }
-                if self.number(field).is_some() {
-                    kind.n_numbers += 1;
-                    kind.comma |= field.contains(',');
-                    kind.point |= field.contains('.');
-                } else {
-                    kind.first_word.get_or_insert_with(|| (line, field.to_owned()));
-                }
+    /// Takes the field of the next row, which begins in this line.
+    fn push(&mut self, field: &str, line: u64) -> Result<(), TableError> {
+        let missing = MISSING.iter().any(|word| field.eq_ignore_ascii_case(word));
+        let number = self.number(field);
+        if !missing {
+            let infinite = field.parse::<f64>().is_ok_and(f64::is_infinite);
+            if infinite && matches!(self.expect, Expect::Any | Expect::Numbers) {
+                let place = Place { row: Row::Line(line), column: self.name.clone() };
+                return Err(TableError::NotANumber { place, found: field.to_owned() });
+            }
+            if number.is_none() {
+                self.first_word.get_or_insert_with(|| (line, field.to_owned()));
+            }
+            self.has_number |= number.is_some();
+            self.comma |= number.is_some() && field.contains(',');
+            self.point |= number.is_some() && field.contains('.');
+            // What the first value is decides what the column has.
+            if let Fields::Missing(n) = self.fields {
+                self.fields = match number {
+                    Some(_) => Fields::Numbers(vec![f64::NAN; n]),
+                    None => Fields::Words(HashMap::new(), vec![None; n]),
+                };
             }
         }
-        for (kind, &(column, expect)) in kinds.iter_mut().zip(wanted) {
-            kind.words = match expect {
-                Expect::Any => kind.n_numbers == 0 && kind.first_word.is_some(),
-                Expect::Numbers => false,
-                Expect::Words => true,
-                Expect::PerhapsNumbers => continue,
-            };
-            if let Some((line, found)) = kind.first_word.take().filter(|_| !kind.words) {
-                let place = Place { row: Row::Line(line), column: header[column].clone() };
-                return Err(self.no_number(place, found));
-            }
-            if kind.comma && kind.point && !kind.words {
-                return Err(TableError::MixedDecimals(header[column].clone()));
+        match &mut self.fields {
+            Fields::Missing(n) => *n += 1,
+            Fields::Numbers(numbers) => numbers.push(number.unwrap_or(f64::NAN)),
+            Fields::Words(_, rows) if missing => rows.push(None),
+            Fields::Words(ids, rows) => {
+                let next = u32::try_from(ids.len()).unwrap_or(u32::MAX);
+                let known = ids.get(field).copied();
+                rows.push(Some(known.unwrap_or_else(|| *ids.entry(field.to_owned()).or_insert(next))));
             }
         }
-        if kinds.iter().any(|kind| kind.comma) {
-            let mixed = kinds.iter().zip(wanted).find(|(kind, _)| kind.point && !kind.words);
-            if let Some((_, &(column, _))) = mixed {
-                return Err(TableError::MixedDecimals(header[column].clone()));
-            }
-        }
-        Ok((kinds, lines))
+        Ok(())
     }
 
-    fn no_number(&self, place: Place, found: String) -> TableError {
-        let decimal_comma = self.separator == b',' && found.replacen(',', ".", 1).parse::<f64>().is_ok();
-        if decimal_comma && found.contains(',') {
-            return TableError::DecimalComma { place, found };
-        }
-        TableError::NotANumber { place, found }
-    }
-
-    /// Takes the fields of the wanted columns.
-    fn collect(
-        &self,
-        wanted: &[(usize, Expect)],
-        kinds: &[Kind],
-        n_rows: usize,
-    ) -> Result<Vec<Column>, TableError> {
-        let mut parts: Vec<Part> = kinds.iter().map(|kind| Part::new(kind, n_rows)).collect();
-        let (mut reader, mut record) = (self.reader(), csv::StringRecord::new());
-        while reader.read_record(&mut record)? {
-            for (part, &(column, _)) in parts.iter_mut().zip(wanted) {
-                let field = record.get(column).unwrap_or_default();
-                match part {
-                    Part::Numbers(numbers) => numbers.push(self.number(field).unwrap_or(f64::NAN)),
-                    Part::Words(words) => words.push(field),
-                }
-            }
-        }
-        Ok(parts.into_iter().map(Part::finish).collect())
-    }
-}
-
-/// A column while it is read.
-enum Part {
-    Numbers(Vec<f64>),
-    Words(Words),
-}
-
-#[derive(Default)]
-struct Words {
-    ids: HashMap<String, u32>,
-    rows: Vec<Option<u32>>,
-}
-
-impl Words {
-    fn push(&mut self, field: &str) {
-        if is_missing(field) {
-            return self.rows.push(None);
-        }
-        let next = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
-        let id = match self.ids.get(field) {
-            Some(&id) => id,
-            None => *self.ids.entry(field.to_owned()).or_insert(next),
+    /// Refuses a column of numbers and words, and one of numbers that are written in two ways.
+    fn check(&self) -> Result<(), TableError> {
+        let numbers = match self.expect {
+            Expect::Any => self.has_number,
+            Expect::Numbers => true,
+            Expect::Words | Expect::PerhapsNumbers => return Ok(()),
         };
-        self.rows.push(Some(id));
-    }
-}
-
-impl Part {
-    fn new(kind: &Kind, n_rows: usize) -> Self {
-        if kind.words {
-            return Self::Words(Words { rows: Vec::with_capacity(n_rows), ..Words::default() });
+        if let Some((line, found)) = self.first_word.clone().filter(|_| numbers) {
+            let place = Place { row: Row::Line(line), column: self.name.clone() };
+            let decimal_comma = self.separator == b',' && found.replacen(',', ".", 1).parse::<f64>().is_ok();
+            return Err(match decimal_comma && found.contains(',') {
+                true => TableError::DecimalComma { place, found },
+                false => TableError::NotANumber { place, found },
+            });
         }
-        Self::Numbers(Vec::with_capacity(n_rows))
+        match self.comma && self.point {
+            true => Err(TableError::MixedDecimals(self.name.clone())),
+            false => Ok(()),
+        }
+    }
+
+    fn has_words(&self) -> bool {
+        matches!(self.fields, Fields::Words(..))
     }
 
     /// The column, its words in alphabetical order.
-    fn finish(self) -> Column {
-        let Words { ids, rows } = match self {
-            Self::Numbers(numbers) => return Column::Numbers(numbers),
-            Self::Words(words) => words,
+    fn finish(self) -> (String, Column) {
+        let (ids, rows) = match self.fields {
+            Fields::Missing(n) => return (self.name, Column::Numbers(vec![f64::NAN; n])),
+            Fields::Numbers(numbers) => return (self.name, Column::Numbers(numbers)),
+            Fields::Words(ids, rows) => (ids, rows),
         };
         let mut ordered: Vec<(String, u32)> = ids.into_iter().collect();
         ordered.sort();
@@ -230,17 +207,9 @@ impl Part {
             place_of[id as usize] = place;
         }
         let rows = rows.into_iter().map(|id| id.map(|id| place_of[id as usize])).collect();
-        Column::Words { distinct: ordered.into_iter().map(|(word, _)| word).collect(), rows }
+        let distinct = ordered.into_iter().map(|(word, _)| word).collect();
+        (self.name, Column::Words { distinct, rows })
     }
-}
-
-fn is_missing(field: &str) -> bool {
-    MISSING.iter().any(|word| field.eq_ignore_ascii_case(word))
-}
-
-/// A number that is not finite.
-fn is_infinite(field: &str) -> bool {
-    field.parse::<f64>().is_ok_and(f64::is_infinite)
 }
 
 /// What separates the fields: of comma, semicolon and tab the one that the header has most of, outside quotes.

@@ -5,10 +5,12 @@
 
 use luge_landscape::{Extended, StreamNetwork};
 use luge_net::{
-    Network, Node, NodeId, NumberFormat, Op, ParameterId, Shape, SparseValues, StepRule,
+    Network, NodeId, NumberFormat, Op, ParameterId, Shape, SparseValues, StepRule,
     numbers::{FixedPoint, Negatives, SmallFloat},
 };
 use serde::{Serialize, Serializer};
+
+use crate::object;
 
 /// The version of the format for networks that are trained on a table.
 pub const VERSION: u32 = 1;
@@ -16,60 +18,11 @@ pub const VERSION: u32 = 1;
 /// The version for networks that are trained on a stream, which readers of the other must refuse.
 pub const STREAM_VERSION: u32 = 2;
 
-/// A network and how to train it.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Graph {
-    format: &'static str,
-    version: u32,
-    inputs: Vec<GraphInput>,
-    parameters: Vec<GraphParameter>,
-    nodes: Vec<GraphNode>,
-    loss: usize,
-    theta: usize,
-    out: usize,
-    vertex: String,
-    /// Inputs that are fed anew at every step.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    per_step: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stop: Option<Stop>,
-}
-
-#[derive(Clone, PartialEq, Debug, Serialize)]
-struct GraphInput {
-    name: String,
-    shape: [usize; 2],
-}
-
-#[derive(Clone, PartialEq, Debug, Serialize)]
-struct GraphParameter {
-    name: String,
-    shape: [usize; 2],
-    step: Step,
-    initial: Vec<Number>,
-}
-
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[serde(tag = "rule", rename_all = "kebab-case")]
 enum Step {
     Simplex,
     Gradient { rate: Number },
-}
-
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-struct Stop {
-    loss_at_most: Number,
-    not_before: u64,
-}
-
-#[derive(Clone, PartialEq, Debug, Serialize)]
-struct GraphNode {
-    name: String,
-    op: &'static str,
-    shape: [usize; 2],
-    operands: Vec<usize>,
-    #[serde(flatten)]
-    attributes: Option<Attributes>,
 }
 
 /// What an operation needs beside its operands.
@@ -116,62 +69,66 @@ impl Serialize for Number {
 }
 
 /// The graph of an extended network, with the parameters training starts from.
-pub fn graph(extended: &Extended) -> Graph {
+pub fn graph(extended: &Extended) -> impl Serialize {
     let (nodes, vertex) = (extended.nodes(), extended.vertex());
-    let written = whole(extended.network(), extended.initial(), (nodes.theta, nodes.out), vertex);
-    let stop = Stop { loss_at_most: Number(extended.stop()), not_before: Extended::FIRST_STOP };
-    Graph { version: VERSION, stop: Some(stop), ..written }
-}
-
-/// The graph of a network that learns from a stream: every input is fed anew at every step, and nothing stops training.
-pub fn stream_graph(stream: &StreamNetwork) -> Graph {
-    let (network, nodes) = (&stream.network, &stream.nodes);
-    let initial: Vec<SparseValues> = stream.initial.iter().map(Into::into).collect();
-    let written = whole(network, &initial, (nodes.theta, nodes.out), stream.vertex());
-    let per_step = network.inputs().iter().map(|input| input.name.clone()).collect();
-    Graph { version: STREAM_VERSION, per_step, ..written }
-}
-
-fn whole(
-    network: &Network,
-    initial: &[SparseValues],
-    (theta, out): (NodeId, NodeId),
-    vertex: ParameterId,
-) -> Graph {
-    let inputs = network.inputs().iter();
-    let parameters = network.parameters().iter().zip(initial);
-    Graph {
-        format: "luge-graph",
-        version: VERSION,
-        inputs: inputs.map(|i| GraphInput { name: i.name.clone(), shape: sides(i.shape) }).collect(),
-        parameters: parameters
-            .map(|(parameter, initial)| GraphParameter {
-                name: parameter.name.clone(),
-                shape: sides(parameter.shape),
-                step: match parameter.step_rule {
-                    StepRule::Simplex => Step::Simplex,
-                    StepRule::Gradient { rate } => Step::Gradient { rate: Number(rate) },
-                },
-                initial: numbers(&initial.to_values().data),
-            })
-            .collect(),
-        nodes: network.nodes().iter().map(|node| graph_node(network, node)).collect(),
-        loss: network.loss().index(),
-        theta: theta.index(),
-        out: out.index(),
-        vertex: network.parameters()[vertex.index()].name.clone(),
-        per_step: Vec::new(),
-        stop: None,
+    object! {
+        #[serde(flatten)]
+        graph: whole(extended.network(), VERSION, extended.initial(), (nodes.theta, nodes.out), vertex),
+        stop: object! { loss_at_most: Number(extended.stop()), not_before: Extended::FIRST_STOP },
     }
 }
 
-fn graph_node(network: &Network, node: &Node) -> GraphNode {
-    GraphNode {
-        name: node.name.clone(),
-        op: node.op.word(),
-        shape: sides(node.shape),
-        operands: node.op.operands().iter().map(|operand| operand.index()).collect(),
-        attributes: attributes(network, &node.op),
+/// The graph of a network that learns from a stream: every input is fed anew at every step, and nothing stops training.
+pub fn stream_graph(stream: &StreamNetwork) -> impl Serialize {
+    let (network, nodes) = (&stream.network, &stream.nodes);
+    let initial: Vec<SparseValues> = stream.initial.iter().map(Into::into).collect();
+    object! {
+        #[serde(flatten)]
+        graph: whole(network, STREAM_VERSION, &initial, (nodes.theta, nodes.out), stream.vertex()),
+        per_step: network.inputs().iter().map(|input| &input.name).collect::<Vec<_>>(),
+    }
+}
+
+fn whole<'n>(
+    network: &'n Network,
+    version: u32,
+    initial: &[SparseValues],
+    (theta, out): (NodeId, NodeId),
+    vertex: ParameterId,
+) -> impl Serialize + use<'n> {
+    let inputs =
+        network.inputs().iter().map(|input| object! { name: &input.name, shape: sides(input.shape) });
+    let parameters = network.parameters().iter().zip(initial).map(|(parameter, initial)| {
+        object! {
+            name: &parameter.name,
+            shape: sides(parameter.shape),
+            step: match parameter.step_rule {
+                StepRule::Simplex => Step::Simplex,
+                StepRule::Gradient { rate } => Step::Gradient { rate: Number(rate) },
+            },
+            initial: numbers(&initial.to_values().data),
+        }
+    });
+    let nodes = network.nodes().iter().map(|node| {
+        object! {
+            name: &node.name,
+            op: node.op.word(),
+            shape: sides(node.shape),
+            operands: node.op.operands().iter().map(|operand| operand.index()).collect::<Vec<_>>(),
+            #[serde(flatten)]
+            attributes: attributes(network, &node.op),
+        }
+    });
+    object! {
+        format: "luge-graph",
+        version: version,
+        inputs: inputs.collect::<Vec<_>>(),
+        parameters: parameters.collect::<Vec<_>>(),
+        nodes: nodes.collect::<Vec<_>>(),
+        loss: network.loss().index(),
+        theta: theta.index(),
+        out: out.index(),
+        vertex: &network.parameters()[vertex.index()].name,
     }
 }
 

@@ -1,18 +1,25 @@
 //! Training results as JSON.
 
-use luge_train::{LossRange, Outcome};
+use luge_train::Outcome;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
-/// A JSON object: these fields in this order.
+/// A JSON object: these fields in this order. A field with a text before its value is optional: the text says when it is
+/// there, and its value is an option.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! object {
-    ($($(#[$attribute:meta])* $field:ident: $value:expr),+ $(,)?) => {{
+    (@type $field:ident) => { $field };
+    (@type $field:ident $when:literal) => { Option<$field> };
+    ($($(#[$attribute:meta])* $field:ident $($when:literal)?: $value:expr),+ $(,)?) => {{
         #[allow(non_camel_case_types, clippy::let_and_return, reason = "the type of a field has its name")]
         let object = {
             #[derive(::serde::Serialize)]
-            struct Object<$($field),+> {
-                $($(#[$attribute])* $field: $field),+
+            struct Object<$($field: ::serde::Serialize),+> {
+                $(
+                    $(#[$attribute])*
+                    $(#[doc = $when] #[serde(skip_serializing_if = "Option::is_none")])?
+                    $field: $crate::object!(@type $field $($when)?)
+                ),+
             }
             Object { $($field: $value),+ }
         };
@@ -25,16 +32,6 @@ pub(crate) fn outcome<S: Serializer>(outcome: &Outcome, serializer: S) -> Result
     let mut fields = serializer.serialize_struct("Outcome", 2)?;
     fields.serialize_field("outcome", outcome.word())?;
     fields.serialize_field("steps", &outcome.steps())?;
-    fields.end()
-}
-
-/// Where the loss has been.
-pub(crate) fn losses<S: Serializer>(range: &LossRange, serializer: S) -> Result<S::Ok, S::Error> {
-    let LossRange { first, min, max, last } = range;
-    let mut fields = serializer.serialize_struct("LossRange", 4)?;
-    for (name, loss) in [("first", first), ("min", min), ("max", max), ("last", last)] {
-        fields.serialize_field(name, loss)?;
-    }
     fields.end()
 }
 

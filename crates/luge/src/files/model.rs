@@ -1,25 +1,21 @@
 //! Model files: safetensors with the trained weights, and metadata from which everything else is derived again.
 
+pub(crate) mod file;
 mod program;
-mod seal;
 mod tensors;
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    path::Path,
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 use luge_landscape::{DataLayout, Extended, ExtendedError, Learner, LearnerError, Primary, PrimaryError};
 use luge_machine::{Diagnostic, formats::Format};
 use luge_net::{SparseValues, Values};
-use safetensors::{SafeTensors, tensor::TensorView};
-use serde::{Deserialize, Serialize, de::IgnoredAny};
+use safetensors::SafeTensors;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
     data::{Preparation, Table},
-    files::{FileError, atomic_file, bounded, json::hexadecimal},
+    files::{FileError, atomic_file, json::hexadecimal},
     job::{Data, Primaries, StandardPrimaries, TrainJob, source::Source},
     run::{
         lockstep::Window,
@@ -30,15 +26,11 @@ use crate::{
         VariableWeights,
     },
 };
+use file::ModelKind;
 pub use program::{Program, ProgramMismatch};
-use seal::{Contents, Versioned};
-use tensors::{Block, Packed};
 
-/// The version of the metadata; a file with another one is refused.
-const VERSION: u32 = 4;
-
-/// The metadata's key in the safetensors header.
-const KEY: &str = "luge";
+/// What files of such models have; one with another version is refused.
+const KIND: ModelKind = ModelKind { key: "luge", version: 4 };
 
 /// A trained extended network: what it was made from, its weights, and what was proved of it.
 #[derive(Clone, PartialEq, Debug)]
@@ -106,7 +98,7 @@ pub enum ModelError {
         reason: safetensors::SafeTensorError,
     },
     /// A safetensors file that Luge did not write.
-    #[error("{0} is a safetensors file, but not a model of luge: its metadata have no `{KEY}` entry")]
+    #[error("{0} is a safetensors file, but not a model of luge: its metadata have no `luge` entry")]
     NotOurs(String),
     /// Metadata that do not parse.
     #[error("cannot read the metadata of {name}: {reason}")]
@@ -117,12 +109,14 @@ pub enum ModelError {
         reason: String,
     },
     /// Another version of the metadata.
-    #[error("{name} has version {found}, this program reads version {VERSION}")]
+    #[error("{name} has version {found}, this program reads version {expected}")]
     Version {
         /// The file.
         name: String,
         /// What it has.
         found: u32,
+        /// What it should have.
+        expected: u32,
     },
     /// A block of weights is missing or has another form.
     #[error(
@@ -210,7 +204,7 @@ impl Model {
             ..lesson.options().clone()
         };
         let card = Card {
-            version: VERSION,
+            version: KIND.version,
             machine_sha256: digest(&machine),
             machine,
             program: None,
@@ -260,23 +254,8 @@ impl Model {
     /// If a weight's name cannot stand in the file.
     pub fn to_bytes(&self, name: &str) -> Result<Vec<u8>, ModelError> {
         let theta = Values::column(self.theta.clone()).into();
-        let blocks =
-            self.weights.iter().map(|(name, values)| (name.as_str(), values)).chain([("theta", &theta)]);
-        let blocks: Vec<(&str, Block)> = blocks.map(|(name, values)| (name, Block::of(values))).collect();
-        let refused = |reason| ModelError::NotSafetensors { name: name.to_owned(), reason };
-        let views = blocks
-            .iter()
-            .map(|(name, block)| {
-                Ok((*name, TensorView::new(block.dtype, block.shape.clone(), &block.bytes)?))
-            })
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(refused)?;
-        let packed: BTreeMap<&str, &Packed> =
-            blocks.iter().filter_map(|(name, block)| Some((*name, block.packed.as_ref()?))).collect();
-        let blocks = blocks.iter().map(|(name, block)| (*name, &block.shape[..], &block.bytes[..])).collect();
-        let text = seal::sealed(&Contents { card: &self.card, packed }, blocks)
-            .map_err(|error| ModelError::Metadata { name: name.to_owned(), reason: error.to_string() })?;
-        safetensors::serialize(views, Some(HashMap::from([(KEY.to_owned(), text)]))).map_err(refused)
+        let weights = self.weights.iter().map(|(name, values)| (name.as_str(), values));
+        KIND.write(name, &self.card, weights.chain([("theta", &theta)]))
     }
 
     /// Reads a file.
@@ -284,10 +263,7 @@ impl Model {
     /// # Errors
     /// If it is not there, not a model, or of another version.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
-        let name = path.display().to_string();
-        let refused = |reason| FileError { doing: "read", name: name.clone(), reason };
-        let bytes = bounded::read(path, 4).map_err(refused)?;
-        Self::from_bytes(&bytes, name)
+        Self::from_bytes(&file::read_bytes(path)?, path.display().to_string())
     }
 
     /// Reads a file's bytes; messages call it `name`.
@@ -295,40 +271,13 @@ impl Model {
     /// # Errors
     /// If they are not a model, or one of another version.
     pub fn from_bytes(bytes: &[u8], name: String) -> Result<Self, ModelError> {
-        let refused = |reason| ModelError::NotSafetensors { name: name.clone(), reason };
-        let (_, header) = SafeTensors::read_metadata(bytes).map_err(refused)?;
-        let text = header.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
-        let text = text.ok_or_else(|| ModelError::NotOurs(name.clone()))?;
-        let unreadable =
-            |error: serde_json::Error| ModelError::Metadata { name: name.clone(), reason: error.to_string() };
-        // Earlier versions had only the card, without a checksum.
-        let sealed = seal::unsealed(text);
-        let versioned = match sealed {
-            None => serde_json::from_str(text),
-            Some(_) => serde_json::from_str(text).map(|contents: Contents<_, IgnoredAny>| contents.card),
+        let Some((card, mut weights)) = KIND.read::<Card>(bytes, &name)? else {
+            return Err(match SafeTensors::read_metadata(bytes) {
+                Ok(_) => ModelError::NotOurs(name),
+                Err(reason) => ModelError::NotSafetensors { name, reason },
+            });
         };
-        let Versioned { version } = versioned.map_err(unreadable)?;
-        if version != VERSION {
-            return Err(ModelError::Version { name, found: version });
-        }
-        let tensors = SafeTensors::deserialize(bytes).map_err(refused)?;
-        let views = tensors.tensors();
-        let blocks =
-            views.iter().map(|(tensor, view)| (tensor.as_str(), view.shape(), view.data())).collect();
-        if sealed.is_none_or(|(sum, sealed)| sum != seal::checksum(sealed, blocks)) {
-            return Err(ModelError::Damaged(name));
-        }
-        let contents: Contents<Card, BTreeMap<String, Packed>> =
-            serde_json::from_str(text).map_err(unreadable)?;
-        let Contents { card, packed } = contents;
         card.check_columns().map_err(|reason| ModelError::Metadata { name: name.clone(), reason })?;
-        let mut weights = Vec::new();
-        for (tensor, view) in views {
-            let values = tensors::read(&view, packed.get(&tensor))
-                .ok_or_else(|| ModelError::Tensor { name: name.clone(), tensor: tensor.clone() })?;
-            weights.push((tensor, values));
-        }
-        weights.sort_by(|a, b| a.0.cmp(&b.0));
         let theta = weights.iter().position(|(tensor, _)| tensor == "theta");
         let theta = theta.ok_or_else(|| ModelError::Tensor { name, tensor: "theta".to_owned() })?;
         let theta = weights.remove(theta).1.to_values().data;

@@ -14,54 +14,28 @@ use crate::{
     training::{PreparedTraining, TrainingReport},
 };
 
-/// The size of a program that was compiled.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct CompileSummary<'a> {
-    /// The program's name.
-    pub learner: Option<&'a str>,
-    /// Features of a sample.
-    pub features: usize,
-    /// Labels of a sample.
-    pub labels: usize,
-    /// How numbers become bits.
-    pub format: String,
-    /// Numbers of theta.
-    pub weights: usize,
-    /// The tapes' names.
-    pub tapes: Vec<&'a str>,
-    /// Binary tapes in normal form, d.
-    pub tracks: usize,
-    /// States of the machine.
-    pub states: usize,
-    /// Rules of the machine.
-    pub rules: usize,
-    /// |Q| 2^d.
-    pub vertices: u64,
-    /// The line of each state; null where it belongs to none.
-    pub lines: &'a [Option<u32>],
-}
-
-impl<'a> CompileSummary<'a> {
-    /// Sums up a program compiled for this many features and labels of a format, and its size in normal form.
-    pub fn of(
-        compiled: &'a Compiled,
-        (features, labels, format): (usize, usize, NumberFormat),
-        size: &Size,
-    ) -> Self {
-        let machine = &compiled.machine;
-        Self {
-            learner: machine.name(),
-            features,
-            labels,
-            format: format.to_string(),
-            weights: compiled.n_theta,
-            tapes: machine.tapes().iter().map(|tape| tape.name.as_str()).collect(),
-            tracks: size.tapes,
-            states: machine.states().len(),
-            rules: machine.n_rules(),
-            vertices: size.vertices,
-            lines: &compiled.lines,
-        }
+/// The size of a program compiled for this many features and labels of a format, with its size in normal form.
+pub fn of_compiled(
+    compiled: &Compiled,
+    (features, labels, format): (usize, usize, NumberFormat),
+    size: &Size,
+) -> impl Serialize {
+    let machine = &compiled.machine;
+    object! {
+        learner: machine.name(),
+        features: features,
+        labels: labels,
+        format: format,
+        // Numbers of theta.
+        weights: compiled.n_theta,
+        tapes: machine.tapes().iter().map(|tape| tape.name.as_str()).collect::<Vec<_>>(),
+        // Binary tapes in normal form, d.
+        tracks: size.tapes,
+        states: machine.states().len(),
+        rules: machine.n_rules(),
+        vertices: size.vertices,
+        // The line of each state; null where it belongs to none.
+        lines: &compiled.lines,
     }
 }
 
@@ -121,7 +95,7 @@ pub fn of_training(lesson: &PreparedTraining, report: &TrainingReport) -> impl S
         landscape: options.landscape.word(),
         carrier: options.carrier.word(),
         bits: options.bits.word(),
-        format: options.format.to_string(),
+        format: options.format,
         primary: lesson.primary().describe(),
         samples: lesson.table().n_samples(),
         cells: lesson.window().n_cells,

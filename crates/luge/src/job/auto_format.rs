@@ -138,7 +138,7 @@ impl Search<'_> {
     fn only_format(&self) -> Result<FormatChoice, JobError> {
         let sizes = luge_sled::usual_sizes(&self.job.source.text);
         self.answer(sizes.integer, sizes.fraction)?;
-        let format = format(sizes.integer, sizes.fraction).unwrap_or_else(crate::data::default_format);
+        let format = format(sizes.integer, sizes.fraction).unwrap_or_default();
         Ok(FormatChoice { format, reference: format, difference: 0.0, tolerance: 0.0 })
     }
 

@@ -6,7 +6,6 @@ use serde::Serialize;
 use crate::{
     data::{ClassCode, PrepareOptions},
     job::{Data, Job, TraceJob, TrainJob, source::Source},
-    words,
 };
 
 /// The table of handwritten digits, 8 by 8 pixels, 1,797 rows.
@@ -52,7 +51,6 @@ pub struct ShippedTraining {
     /// The network its weights are for.
     pub primary: &'static str,
     /// The landscape it is meant for.
-    #[serde(serialize_with = "words::serialize")]
     pub landscape: LandscapeKind,
 }
 
@@ -239,7 +237,59 @@ impl ShippedTable {
 
 #[cfg(test)]
 mod tests {
+    use luge_landscape::{BitConversion, Carrier, VertexSet, mlp::Float};
+    use luge_net::Word;
+    use luge_train::{Precision, Rate};
+    use serde::de::DeserializeOwned;
+
     use super::*;
+    use crate::{
+        data::{Missing, Scale},
+        run::{engine::EngineChoice, follow::Comparisons},
+        stream::{Order, StreamEngineChoice, StreamLandscape},
+    };
+
+    fn check<T: Word + PartialEq + std::fmt::Debug + Serialize + DeserializeOwned>() {
+        for &one in T::ALL {
+            let json = serde_json::to_string(&one).expect("a word");
+            assert_eq!(json, format!("\"{}\"", one.word()));
+            assert_eq!(serde_json::from_str::<T>(&json).ok(), Some(one));
+        }
+        let unknown = serde_json::from_str::<T>("\"nothing\"").unwrap_err().to_string();
+        assert!(unknown.starts_with(&format!("there is no {} `nothing`; there are ", T::WHAT)), "{unknown}");
+    }
+
+    #[test]
+    fn every_word_is_read_back() {
+        check::<LandscapeKind>();
+        check::<VertexSet>();
+        check::<Float>();
+        check::<Carrier>();
+        check::<BitConversion>();
+        check::<EngineChoice>();
+        check::<Comparisons>();
+        check::<Precision>();
+        check::<Rate>();
+        check::<Order>();
+        check::<StreamEngineChoice>();
+        check::<StreamLandscape>();
+        check::<Missing>();
+        check::<Scale>();
+        check::<ClassCode>();
+    }
+
+    #[test]
+    fn moves_are_words_in_jobs() {
+        use crate::trace::TraceOptions;
+        for (moves, word) in
+            [(luge_machine::lowering::Moves::Keep, "keep"), (luge_machine::lowering::Moves::Strict, "strict")]
+        {
+            let options = TraceOptions { moves, ..TraceOptions::default() };
+            let json = serde_json::to_value(&options).expect("JSON");
+            assert_eq!(json["moves"], word);
+            assert_eq!(serde_json::from_value::<TraceOptions>(json).ok(), Some(options));
+        }
+    }
 
     #[test]
     fn everything_that_ships_can_be_prepared() {

@@ -10,7 +10,6 @@ use luge_machine::{
 use crate::{
     files::bounded,
     job::{JobError, catalogue, program::EXTENSION},
-    words::Word,
 };
 
 /// A machine's text before it is read.
@@ -159,7 +158,8 @@ impl Source {
 
     /// The format given, named by the extension, or recognised in the text.
     fn format(&self, asked: Option<Format>) -> Result<Format, ReadError> {
-        let named = || self.extension.as_deref().and_then(|extension| Format::from_word(extension).ok());
+        let named =
+            || Format::ALL.into_iter().find(|format| Some(format.slug()) == self.extension.as_deref());
         let recognised = || recognise(self.extension.as_deref(), &self.text);
         let unrecognised = |reason| ReadError::Unrecognised { name: self.name.clone(), reason };
         asked.or_else(named).map_or_else(|| recognised().map_err(unrecognised), Ok)

@@ -47,9 +47,7 @@ pub struct OrdinaryModel {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     program: Option<CircuitProgram>,
     samples: StoredSamples,
-    #[serde(with = "crate::words")]
     float: Float,
-    #[serde(with = "crate::words")]
     engine: StreamEngineChoice,
     /// The steps that the constants were chosen for.
     planned: Step,
@@ -59,7 +57,6 @@ pub struct OrdinaryModel {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct StoredTheta {
     words: Vec<Vec<RegisterId>>,
-    #[serde(with = "crate::job::number_format")]
     format: NumberFormat,
     primary: String,
 }
@@ -142,7 +139,7 @@ impl OrdinaryModel {
             return Ok(None);
         };
         if version.parse() != Ok(VERSION) {
-            return Err(ModelError::Version { name, found: version.parse().unwrap_or(0) });
+            return Err(ModelError::Version { name, found: version.parse().unwrap_or(0), expected: VERSION });
         }
         let tensor = |tensor: &str| ModelError::Tensor { name: name.clone(), tensor: tensor.to_owned() };
         let tensors = SafeTensors::deserialize(bytes)

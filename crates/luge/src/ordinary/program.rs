@@ -27,7 +27,6 @@ pub struct CircuitProgram {
     /// Constants that were set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     set: Vec<String>,
-    #[serde(with = "crate::job::number_format")]
     format: NumberFormat,
     rejected: Option<RegisterId>,
 }

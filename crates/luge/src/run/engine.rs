@@ -7,8 +7,6 @@ use luge_train::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::words;
-
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum EngineChoice {
@@ -23,13 +21,12 @@ pub enum EngineChoice {
     Exact,
 }
 
-luge_net::names!(EngineChoice, Auto "auto", Dense "dense", Sparse "sparse", Exact "exact");
+luge_net::names!(EngineChoice, "engine", Auto "auto", Dense "dense", Sparse "sparse", Exact "exact");
 
 /// The engine that was chosen, never [`EngineChoice::Auto`].
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Chosen {
     /// The engine.
-    #[serde(serialize_with = "words::serialize")]
     pub engine: EngineChoice,
     /// Why this one.
     #[serde(rename = "engine_why")]
@@ -47,13 +44,10 @@ impl Chosen {
 #[serde(default, deny_unknown_fields)]
 pub struct TrainingConfig {
     /// What computes the gradients.
-    #[serde(with = "words")]
     pub engine: EngineChoice,
     /// The arithmetic.
-    #[serde(with = "words")]
     pub precision: Precision,
     /// How far a Frank-Wolfe step goes.
-    #[serde(with = "words")]
     pub rate: Rate,
     /// Relative noise on every update, and its seed.
     pub noise: Option<(f64, u64)>,

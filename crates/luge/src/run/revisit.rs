@@ -11,7 +11,6 @@ use crate::{
     files::checkpoint::{Checkpoint, CheckpointError, snapshot_digest},
     job::{Job, JobError},
     run::engine::{EngineChoice, EngineError, Task},
-    words,
 };
 
 /// One step of a run.
@@ -22,7 +21,6 @@ pub struct Visit {
     /// The loss.
     pub loss: f64,
     /// The engine that went there.
-    #[serde(serialize_with = "words::serialize")]
     pub engine: EngineChoice,
     /// The step of the snapshot it started from.
     pub from: u64,

@@ -74,11 +74,12 @@ pub(super) fn train(
         });
         let wraps = interpreted.as_ref().and_then(|outcome| Some(outcome.as_ref()?.wraps.clone()));
         report.wraps = wraps.unwrap_or_default();
-        report.certificate.no_overflow = no_overflow(&report.wraps);
-        report.certificate.program = interpreted.filter(|_| report.halted).map(|outcome| {
+        let program = interpreted.filter(|_| report.halted).map(|outcome| {
             let answer = report.accepted.then_some(&report.theta[..]);
             translation::claim(outcome.as_ref(), answer, lesson.options.format)
         });
+        report.certificate.set("program", program);
+        report.certificate.set("no_overflow", no_overflow(&report.wraps));
         Ok(report)
     })
 }
@@ -159,21 +160,18 @@ fn follow(
     let theta = lesson.theta(&both.simulator);
     let gradient = steps.gradient(n_steps, &engine);
     let mut pass = steps.pass.take().unwrap_or_else(|| ReversePass::new(network));
-    let certificate = Certificate {
-        trace: trace(wrong.as_deref(), n_steps, steps.path),
-        gradient: Claim { holds: gradient.holds(), figures: gradient.figures() },
-        gain: Some(gain(lesson, steps.gains)),
-        step_count: step_count(n_steps, both.simulator.steps(), end.halted),
-        labels_copied: labels(&both.simulator, wrong.is_none(), lesson),
-        loss_bounds: loss_bounds(lesson, steps.losses),
-        at_rest: Some(end.at_rest(&mut engine, (&mut steps.checker, &mut pass), &mut stream)?),
-        output_equals_primary: end.output(&mut pass, &theta, &mut stream),
-        no_gradient_through_primary: no_gradient(lesson),
-        layers: None,
-        units: None,
-        program: None,
-        no_overflow: None,
-    };
+    let at_rest = end.at_rest(&mut engine, (&mut steps.checker, &mut pass), &mut stream)?;
+    let claims = [
+        ("trace", trace(wrong.as_deref(), n_steps, steps.path)),
+        ("gradient", Claim::new(gradient.holds(), gradient.figures())),
+        ("gain", gain(lesson, steps.gains)),
+        ("step_count", step_count(n_steps, both.simulator.steps(), end.halted)),
+        ("labels_copied", labels(&both.simulator, wrong.is_none(), lesson)),
+        ("loss_bounds", loss_bounds(lesson, steps.losses)),
+        ("output_equals_primary", end.output(&mut pass, &theta, &mut stream)),
+        ("no_gradient_through_primary", no_gradient(lesson)),
+        ("at_rest", at_rest),
+    ];
     let judged = end.halted.then(|| judge(lesson, &theta, &mut stream)).flatten();
     let stopped = both.simulator.simulator().stopped();
     let accepted = matches!(stopped, Some(luge_machine::Outcome::Halted { accepting: true, .. }));
@@ -184,7 +182,7 @@ fn follow(
         taken: both.simulator.n_taken(),
         theta,
         judged,
-        certificate,
+        certificate: claims.into_iter().collect(),
         weights: end.weights,
         wraps: Vec::new(),
     })

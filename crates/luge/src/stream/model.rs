@@ -1,11 +1,10 @@
 //! Model files of streams: the learner, its stream, how it was trained, and the weights that training left.
 
-use std::{collections::HashMap, ops::ControlFlow, path::Path, sync::Arc};
+use std::{ops::ControlFlow, path::Path, sync::Arc};
 
 use luge_landscape::{Primary, StreamNetwork};
 use luge_machine::Step;
-use luge_net::Values;
-use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use luge_net::{SparseValues, Values};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -17,16 +16,15 @@ use crate::{
     data::Preparation,
     files::{
         bounded,
-        model::{ModelError, data_digest},
+        model::{ModelError, data_digest, file::ModelKind},
         predictor::Predictor,
     },
     job::{Data, JobError, Primaries, StandardPrimaries, source::Source},
     run::lockstep::Window,
 };
 
-/// The key of the card in the header, and its version; another version is refused.
-const KEY: &str = "luge_stream";
-const VERSION: u32 = 1;
+/// What files of such models have; one with another version is refused.
+const KIND: ModelKind = ModelKind { key: "luge_stream", version: 2 };
 
 /// Where the samples of a model came from.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -36,11 +34,7 @@ pub(crate) enum StoredSamples {
     /// A distribution.
     Draw(Draw),
     /// A table with these numbers.
-    Table {
-        #[serde(with = "crate::words")]
-        order: Order,
-        sha256: String,
-    },
+    Table { order: Order, sha256: String },
 }
 
 /// Why a model cannot be made again.
@@ -151,7 +145,7 @@ impl StreamModel {
         let (samples, preparation) = StoredSamples::of(Some(&job.samples), job.samples.sizes().0);
         let names = lesson.network.network.parameters().iter().map(|p| p.name.clone());
         Self {
-            version: VERSION,
+            version: KIND.version,
             source: job.source.clone(),
             set: job.set.clone(),
             primary: lesson.primary.describe(),
@@ -172,21 +166,9 @@ impl StreamModel {
     /// # Errors
     /// If the format refuses.
     pub fn to_bytes(&self, name: &str) -> Result<Vec<u8>, ModelError> {
-        let refused = |reason| ModelError::NotSafetensors { name: name.to_owned(), reason };
-        let card = serde_json::to_string(self)
-            .map_err(|error| ModelError::Metadata { name: name.to_owned(), reason: error.to_string() })?;
-        let bytes = |values: &Values| values.data.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
-        let blocks: Vec<(&str, [usize; 2], Vec<u8>)> = self
-            .weights
-            .iter()
-            .map(|(name, values)| (name.as_str(), [values.shape.rows, values.shape.cols], bytes(values)))
-            .collect();
-        let views = blocks
-            .iter()
-            .map(|(name, shape, bytes)| Ok((*name, TensorView::new(Dtype::F64, shape.to_vec(), bytes)?)))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(refused)?;
-        safetensors::serialize(views, Some(HashMap::from([(KEY.to_owned(), card)]))).map_err(refused)
+        let weights: Vec<(&str, SparseValues)> =
+            self.weights.iter().map(|(name, values)| (name.as_str(), values.into())).collect();
+        KIND.write(name, self, weights.iter().map(|(name, values)| (*name, values)))
     }
 
     /// Reads a file; `None` if it is not a model of this kind.
@@ -206,34 +188,8 @@ impl StreamModel {
     /// # Errors
     /// As for [`load`](Self::load).
     pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Option<Self>, ModelError> {
-        let name = name.to_owned();
-        let Ok((_, header)) = SafeTensors::read_metadata(bytes) else { return Ok(None) };
-        let Some(card) = header.metadata().as_ref().and_then(|metadata| metadata.get(KEY)) else {
-            return Ok(None);
-        };
-        #[derive(Deserialize)]
-        struct Versioned {
-            version: u32,
-        }
-        let unreadable = |reason: String| ModelError::Metadata { name: name.clone(), reason };
-        let Versioned { version } =
-            serde_json::from_str(card).map_err(|error| unreadable(error.to_string()))?;
-        if version != VERSION {
-            return Err(unreadable(format!(
-                "it has version {version}, this program reads version {VERSION}"
-            )));
-        }
-        let mut model: Self = serde_json::from_str(card).map_err(|error| unreadable(error.to_string()))?;
-        let tensors = SafeTensors::deserialize(bytes)
-            .map_err(|reason| ModelError::NotSafetensors { name: name.clone(), reason })?;
-        for (tensor, view) in tensors.tensors() {
-            let (Dtype::F64, &[rows, cols]) = (view.dtype(), view.shape()) else {
-                return Err(ModelError::Tensor { name, tensor });
-            };
-            let number = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().unwrap_or_default());
-            let data = view.data().chunks_exact(8).map(number).collect();
-            model.weights.push((tensor, Values::new(luge_net::Shape::new(rows, cols), data)));
-        }
+        let Some((mut model, weights)) = KIND.read::<Self>(bytes, name)? else { return Ok(None) };
+        model.weights = weights.into_iter().map(|(name, values)| (name, values.to_values())).collect();
         if model.primary()?.n_weights() != model.theta.len() {
             return Err(ModelError::Theta { n_theta: model.theta.len(), primary: model.primary });
         }

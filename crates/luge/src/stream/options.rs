@@ -5,8 +5,6 @@ use luge_machine::Step;
 use luge_net::NumberFormat;
 use serde::{Deserialize, Serialize};
 
-use crate::{data::default_format, words};
-
 /// What computes the gradients on a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum StreamEngineChoice {
@@ -16,6 +14,8 @@ pub enum StreamEngineChoice {
     /// Every unit, by automatic differentiation.
     Dense,
 }
+
+luge_net::names!(StreamEngineChoice, "engine for streams", Sparse "sparse", Dense "dense");
 
 /// The network that learns from a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -27,12 +27,13 @@ pub enum StreamLandscape {
     Mlp,
 }
 
+luge_net::names!(StreamLandscape, "landscape of streams", Plain "plain", Mlp "mlp");
+
 /// How to learn from a stream.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StreamOptions {
     /// How numbers become bits.
-    #[serde(with = "crate::job::number_format")]
     pub format: NumberFormat,
     /// Samples per batch.
     pub batch: usize,
@@ -49,10 +50,8 @@ pub struct StreamOptions {
     /// Cells per tape; left out: the smallest power of two that holds the run.
     pub cells: Option<usize>,
     /// What computes the gradients.
-    #[serde(with = "words")]
     pub engine: StreamEngineChoice,
     /// Which symbols tell vertices apart.
-    #[serde(with = "words")]
     pub vertices: VertexSet,
     /// New inputs on which the answer is judged.
     pub n_judged: usize,
@@ -88,6 +87,6 @@ impl StreamOptions {
 
 impl Default for StreamOptions {
     fn default() -> Self {
-        Self::new(default_format())
+        Self::new(NumberFormat::default())
     }
 }

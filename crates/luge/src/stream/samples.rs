@@ -19,6 +19,8 @@ pub enum Order {
     Draw,
 }
 
+luge_net::names!(Order, "order", Cycle "cycle", Shuffle "shuffle", Draw "draw");
+
 /// What to draw samples from. Jobs and models write it as `--draw` takes it.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
@@ -133,7 +135,7 @@ impl TryFrom<String> for Draw {
 #[expect(clippy::large_enum_variant, reason = "a run has one source of samples")]
 pub enum Samples {
     /// The rows of a table.
-    Table(Table, #[serde(with = "crate::words")] Order),
+    Table(Table, Order),
     /// A distribution.
     Draw(Draw),
 }

@@ -4,7 +4,7 @@ use luge_net::NumberFormat;
 
 use super::{Concept, Draw, Order, Samples, StreamJob, StreamLandscape, StreamOptions};
 use crate::{
-    data::{Table, default_format},
+    data::Table,
     job::{
         Data, JobError, TrainJob,
         catalogue::{self, Shipped, ShippedTable, ShippedTraining},
@@ -169,7 +169,7 @@ impl StreamJob {
     pub fn format_for(source: &Source) -> NumberFormat {
         let known = ShippedStream::with_text(&source.text).map(|shipped| shipped.format);
         let known = known.or_else(|| Some(of_table(source)?.format));
-        known.and_then(|format| format.parse().ok()).unwrap_or_else(default_format)
+        known.and_then(|format| format.parse().ok()).unwrap_or_default()
     }
 }
 

@@ -5,39 +5,40 @@ use luge_machine::{NormalForm, Step, lowering::Moves};
 use serde::{Deserialize, Serialize};
 
 use super::TraceError;
-use crate::{
-    run::{
-        engine::{Chosen, EngineChoice, EngineError, TrainingConfig},
-        follow::Comparisons,
-        memory::{self, CellStorage, TooMuch},
-    },
-    words,
+use crate::run::{
+    engine::{Chosen, EngineChoice, EngineError, TrainingConfig},
+    follow::Comparisons,
+    memory::{self, CellStorage, TooMuch},
 };
+
+/// Moves as jobs store them.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Moves", rename_all = "lowercase")]
+enum StoredMoves {
+    Keep,
+    Strict,
+}
 
 /// How to trace.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TraceOptions {
     /// The landscape to build.
-    #[serde(with = "words")]
     pub landscape: LandscapeKind,
     /// Which symbols tell vertices apart.
-    #[serde(with = "words")]
     pub vertices: VertexSet,
     /// How to train.
     pub manner: TrainingConfig,
     /// The iterates of a fast engine that are compared with the simulator.
-    #[serde(with = "words")]
     pub compare: Comparisons,
     /// Cells per tape; left out: what the run needs and a margin, or with a fast engine as many as it uses.
     pub cells: Option<usize>,
     /// The most steps; left out: until the machine halts.
     pub steps: Option<Step>,
     /// Whether stay moves are kept.
-    #[serde(with = "words")]
+    #[serde(with = "StoredMoves")]
     pub moves: Moves,
     /// The landscape's constants.
-    #[serde(with = "crate::job::constants")]
     pub constants: AskedConstants,
     /// Steps to verify by automatic differentiation beside the distinct situations; left out: none, or on runs that are compared at their end
     /// alone as many as cost no more than the run.

@@ -19,46 +19,46 @@ use crate::{
 /// New inputs on which F and f_theta are compared.
 const N_NEW: usize = 200;
 
-impl Certificate {
-    pub(super) fn draw_up(
-        lesson: &PreparedTraining,
-        followed: &FinishedRun<'_>,
-        gradient: &GradientCheck,
-        (parameters, end): (&[SparseValues], &End<'_>),
-    ) -> Self {
-        let (layers, units) = sizes(lesson);
-        let FinishedRun { outcome, record, .. } = followed;
-        let simulated = followed.machine_steps().and_then(|_| lesson.simulated().ok());
-        Self {
-            trace: trace(record, followed.path),
-            gradient: Claim { holds: gradient.holds(), figures: gradient.figures() },
-            step_count: step_count(lesson, *outcome, simulated),
-            labels_copied: labels_copied(lesson, record, gradient),
-            loss_bounds: loss_bounds(lesson, record),
-            output_equals_primary: output_equals_primary(lesson, parameters, end, simulated),
-            no_gradient_through_primary: no_gradient_through_primary(lesson),
-            gain: None,
-            at_rest: None,
-            layers: Some(layers),
-            units: Some(units),
-            program: simulated.and_then(|simulated| {
-                let interpreted = lesson.interpreted()?;
-                Some(translation::claim(interpreted, Some(&simulated.theta), lesson.layout().format))
-            }),
-            no_overflow: no_overflow(lesson.wraps()),
-        }
+/// Draws up the certificate of a run.
+pub(super) fn certify(
+    lesson: &PreparedTraining,
+    followed: &FinishedRun<'_>,
+    gradient: &GradientCheck,
+    (parameters, end): (&[SparseValues], &End<'_>),
+) -> Certificate {
+    let (layers, units) = sizes(lesson);
+    let FinishedRun { outcome, record, .. } = followed;
+    let simulated = followed.machine_steps().and_then(|_| lesson.simulated().ok());
+    let mut certificate: Certificate = [
+        ("trace", trace(record, followed.path)),
+        ("gradient", Claim::new(gradient.holds(), gradient.figures())),
+        ("step_count", step_count(lesson, *outcome, simulated)),
+        ("labels_copied", labels_copied(lesson, record, gradient)),
+        ("loss_bounds", loss_bounds(lesson, record)),
+        ("output_equals_primary", output_equals_primary(lesson, parameters, end, simulated)),
+        ("no_gradient_through_primary", no_gradient_through_primary(lesson)),
+        ("layers", layers),
+        ("units", units),
+    ]
+    .into_iter()
+    .collect();
+    if let (Some(simulated), Some(interpreted)) = (simulated, lesson.interpreted()) {
+        let claim = translation::claim(interpreted, Some(&simulated.theta), lesson.layout().format);
+        certificate.set("program", Some(claim));
     }
+    certificate.set("no_overflow", no_overflow(lesson.wraps()));
+    certificate
 }
 
 fn trace(record: &RunStats, path: u64) -> Claim {
+    let (n, bad) = (record.n_compared, record.mismatches);
     let figures = match &record.first_mismatch {
-        None => format!("{} iterates, 0 mismatches; path {path:016x}", record.n_compared),
+        None => format!("{n} iterates, 0 mismatches; path {path:016x}"),
         Some(FirstMismatch { step, why }) => {
-            let (n, bad) = (record.n_compared, record.mismatches);
             format!("{n} iterates, {bad} mismatches, the first at step {step}: {why}")
         }
     };
-    Claim { holds: record.mismatches == 0, figures }
+    Claim::new(bad == 0, figures)
 }
 
 fn step_count(
@@ -111,10 +111,8 @@ fn labels_copied(lesson: &PreparedTraining, record: &RunStats, gradient: &Gradie
         (true, true) => "before step 0 z is 0 and every writable cell blank",
         (true, false) => "before step 0 z is 0",
     };
-    Claim {
-        holds: record.labels_copied && read && confined.is_ok() && empty && gradient.holds(),
-        figures: format!("{n} labels {every}; {tape}; {reach}; {start}"),
-    }
+    let holds = record.labels_copied && read && confined.is_ok() && empty && gradient.holds();
+    Claim::new(holds, format!("{n} labels {every}; {tape}; {reach}; {start}"))
 }
 
 fn loss_bounds(lesson: &PreparedTraining, record: &RunStats) -> Claim {
@@ -148,16 +146,11 @@ fn output_equals_primary(
     let n_batches = N_NEW.div_ceil(shape.rows);
     let fresh = (0..n_batches).map(|_| random_features(lesson, shape, &mut generator));
     let n_agreeing = fresh.filter(|x| agrees(lesson, parameters, &predictor, x)).count();
-    Claim {
-        holds: same_theta && on_training && n_agreeing == n_batches,
-        figures: format!(
-            "theta {}, {} training x, {} of {} new x",
-            if same_theta { "bit for bit" } else { "differs" },
-            if on_training { "all" } else { "not all" },
-            n_agreeing * shape.rows,
-            n_batches * shape.rows,
-        ),
-    }
+    let theta = if same_theta { "bit for bit" } else { "differs" };
+    let training = if on_training { "all" } else { "not all" };
+    let (n_same, n_new) = (n_agreeing * shape.rows, n_batches * shape.rows);
+    let figures = format!("theta {theta}, {training} training x, {n_same} of {n_new} new x");
+    Claim::new(same_theta && on_training && n_agreeing == n_batches, figures)
 }
 
 /// Whether the whole trained network outputs f_theta(x), bit for bit.
@@ -192,10 +185,10 @@ fn no_gradient_through_primary(lesson: &PreparedTraining) -> Claim {
     let own = |(id, _): &(luge_net::NodeId, _)| *id == theta || lesson.extended().is_primary(*id);
     let nodes: Vec<_> = network.numbered_nodes().filter(own).collect();
     let n_open = nodes.iter().filter(|(id, _)| differentiated[id.index()]).count();
-    Claim {
-        holds: n_open == 0,
-        figures: format!("{n_open} of {} nodes of theta and f_theta carry a gradient", nodes.len()),
-    }
+    Claim::new(
+        n_open == 0,
+        format!("{n_open} of {} nodes of theta and f_theta carry a gradient", nodes.len()),
+    )
 }
 
 /// Layers and widths beside the primary network, next to what the corollaries claim: each claim names one arrangement.
@@ -209,25 +202,17 @@ fn sizes(lesson: &PreparedTraining) -> (Claim, Claim) {
     let looked_at = claim
         .width_looked_at
         .map_or(String::new(), |width| format!("; with sum_q 2^|S(q)| for 2^d |Q|: {width}"));
-    (
-        Claim {
-            holds: claim.layers_hold,
-            figures: format!(
-                "{} layers, the widest then {} units; {conversion}, claimed at most {} layers",
-                fewest_layers.layers, fewest_layers.widest, claim.layers
-            ),
-        },
-        Claim {
-            holds: claim.width_holds,
-            figures: format!(
-                "widest layer {} units, in {} layers; {}{looked_at}",
-                narrowest.widest,
-                narrowest.layers,
-                match claim.width {
-                    Some(width) => format!("claimed {} = {width} with 4 n m", claim.formula),
-                    None => format!("{} exceeds 2^64 and bounds nothing", claim.formula),
-                }
-            ),
-        },
-    )
+    let width = match claim.width {
+        Some(width) => format!("claimed {} = {width} with 4 n m", claim.formula),
+        None => format!("{} exceeds 2^64 and bounds nothing", claim.formula),
+    };
+    let layers = format!(
+        "{} layers, the widest then {} units; {conversion}, claimed at most {} layers",
+        fewest_layers.layers, fewest_layers.widest, claim.layers
+    );
+    let units = format!(
+        "widest layer {} units, in {} layers; {width}{looked_at}",
+        narrowest.widest, narrowest.layers
+    );
+    (Claim::new(claim.layers_hold, layers), Claim::new(claim.width_holds, units))
 }

@@ -9,12 +9,9 @@ use luge_net::NumberFormat;
 use luge_train::Precision;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    run::{
-        engine::{EngineChoice, TrainingConfig},
-        lockstep::Window,
-    },
-    words,
+use crate::run::{
+    engine::{EngineChoice, TrainingConfig},
+    lockstep::Window,
 };
 
 /// Machine steps after which a learner is assumed not to halt, if the user sets no limit.
@@ -25,25 +22,18 @@ pub const MAX_MACHINE_STEPS: Step = 100_000_000_000;
 #[serde(default, deny_unknown_fields)]
 pub struct TrainingOptions {
     /// The landscape to build.
-    #[serde(with = "words")]
     pub landscape: LandscapeKind,
     /// Which symbols tell vertices apart.
-    #[serde(with = "words")]
     pub vertices: VertexSet,
     /// What computes the gradients.
-    #[serde(with = "words")]
     pub engine: EngineChoice,
     /// The arithmetic; anything but f64 needs the dense engine.
-    #[serde(with = "words")]
     pub precision: Precision,
     /// How l_TM reaches the output.
-    #[serde(with = "words")]
     pub carrier: Carrier,
     /// How numbers become bits.
-    #[serde(with = "crate::job::number_format")]
     pub format: NumberFormat,
     /// What converts them: nodes of the network, or units like all others.
-    #[serde(with = "words")]
     pub bits: BitConversion,
     /// Cells per tape; left out: the smallest power of two that holds the run.
     pub cells: Option<usize>,
@@ -54,7 +44,6 @@ pub struct TrainingOptions {
     /// The most machine steps.
     pub steps: Step,
     /// The landscape's constants.
-    #[serde(with = "crate::job::constants")]
     pub constants: AskedConstants,
     /// Steps to verify by automatic differentiation beside the distinct situations; left out: none, or on runs that are compared at their end
     /// alone as many as cost no more than the run.
@@ -105,7 +94,7 @@ impl Default for TrainingOptions {
             engine: EngineChoice::default(),
             precision: Precision::default(),
             carrier: Carrier::default(),
-            format: crate::data::default_format(),
+            format: NumberFormat::default(),
             bits: BitConversion::default(),
             cells: None,
             label_offset: None,

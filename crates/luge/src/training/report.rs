@@ -7,7 +7,7 @@ use luge_net::{SparseValues, Values, evaluate_some};
 use luge_train::Outcome;
 use serde::Serialize;
 
-use super::{Certificate, PreparedTraining};
+use super::{Certificate, PreparedTraining, certificate::certify};
 use crate::{
     certificate::gradient::GradientCheck,
     data::Score,
@@ -103,7 +103,7 @@ impl TrainingReport {
             }),
             trained_in: followed.trained_in,
             drift: followed.record.drift,
-            certificate: Certificate::draw_up(lesson, &followed, gradient, (&parameters, &end)),
+            certificate: certify(lesson, &followed, gradient, (&parameters, &end)),
             theta,
             parameters,
             path: followed.path,

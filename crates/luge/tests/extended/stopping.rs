@@ -39,13 +39,13 @@ fn landscape_a_rises_at_first_without_a_label_offset() {
         assert!((losses[0] - 2.5).abs() < 1e-12);
         assert!(losses[1] > losses[0], "{losses:?}");
         assert!(losses[1..].is_sorted_by(|a, b| a > b), "{losses:?}");
-        let bounds = &lessons.certificate.loss_bounds;
+        let bounds = &lessons.certificate["loss_bounds"];
         assert!(!bounds.holds && bounds.figures.ends_with("; the loss rose"), "{}", bounds.figures);
 
         room.options.label_offset = None;
         let (lessons, losses) = room.train();
         assert!(losses.is_sorted_by(|a, b| a > b), "{losses:?}");
-        assert!(lessons.certificate.loss_bounds.figures.ends_with("; never rising"));
+        assert!(lessons.certificate["loss_bounds"].figures.ends_with("; never rising"));
         assert!(lessons.certificate.proves_the_run());
         assert_eq!(lessons.theta, [-2.0, 0.0]);
     }

@@ -2,13 +2,13 @@
 
 use luge::{
     data::TableError,
-    files::{FileError, model::ModelError},
+    files::model::ModelError,
     job::{program::ProgramError, source::Source},
     training::TrainingError,
 };
 use luge_landscape::{BuildError, ExtendedError, LearnerError, PrimaryError};
 
-use super::{Failure, READABLE, did_you_mean, failures, more_cells, unreadable};
+use super::{Failure, READABLE, did_you_mean, failures, more_cells};
 
 failures! {
     for TableError(error, problem) {
@@ -41,17 +41,15 @@ failures! {
             Self::unfit(problem, format!("{near}name columns of the header with --target and --features"))
         },
     }
-    for LearnerError(error, problem) {
+    for LearnerError(error, problem) passing Lowering {
         unfit NoData TAPES;
         unfit NoTheta TAPES;
         unfit NotBinary "declare the tape with two symbols, the blank first: 0 1 blank 0";
         unfit Marks "declare it as: tape marks: _ x y e blank _ read-only";
         unfit ThetaReadOnly "leave `read-only` out";
         unfit Occupied "leave that input line out of the machine's file";
-    } else {
-        LearnerError::Lowering(error) => error.into(),
     }
-    for TrainingError(error, problem) {
+    for TrainingError(error, problem) passing Engine, Memory, Extended {
         unfit DoesNotHalt "allow more --steps, if it halts at all";
         unfit Rejected "check what the learner requires of its data";
         unfit LabelsTooSmall "give a --label-offset that differs from the labels, such as 1";
@@ -59,13 +57,10 @@ failures! {
         unfit BitsNeedF64 "choose --bits native";
         unfit Shapes "choose a --primary that fits the columns";
     } else {
-        TrainingError::Engine(error) => error.into(),
-        TrainingError::Memory(error) => error.into(),
-        TrainingError::Extended(error) => error.into(),
         TrainingError::TooFewCells { needed, .. } => Self::unfit(problem, more_cells(needed)),
         TrainingError::OtherLayers(n_cells) => Self::unfit(problem, format!("give --cells {n_cells}")),
     }
-    for ExtendedError(error, problem) {
+    for ExtendedError(error, problem) passing Build {
         unfit OneLabel "choose --carrier offset";
         unfit FinalLoss "choose a narrower --format, or give --final-loss a number";
         unfit ThetaTooLarge "choose a smaller --primary or a narrower --format";
@@ -78,7 +73,6 @@ failures! {
         ExtendedError::Build(BuildError::Constants(_)) => {
             Self::unfit(problem, "choose a narrower --format, or give another --final-loss")
         },
-        ExtendedError::Build(error) => error.into(),
     }
 }
 
@@ -92,9 +86,7 @@ impl Failure {
         let problem = format!("{name}: {error}").into();
         Self { problem, ..error.into() }
     }
-}
 
-impl Failure {
     /// What a program's findings look like when they refuse it.
     pub(in super::super) fn of_program(error: ProgramError, source: &Source) -> Self {
         let problem = error.to_string();
@@ -119,9 +111,7 @@ impl From<PrimaryError> for Failure {
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         match error {
-            ModelError::Io(FileError { ref reason, .. }) => {
-                unreadable(&error, reason).unwrap_or_else(|| Self::unfit(error, READABLE))
-            }
+            ModelError::Io(error) => Self::of_file(error, READABLE),
             ModelError::Training(error) => error.into(),
             ModelError::Memory(error) => error.into(),
             error => Self::unfit(error, "give a model that `luge train --out` wrote, unchanged"),

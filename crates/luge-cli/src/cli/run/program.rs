@@ -14,11 +14,14 @@ use luge_net::NumberFormat;
 use luge_sled::Compiled;
 use serde::Serialize;
 
-use super::super::{
-    data_args::{DataArgs, show_notes},
-    failure::{Failure, show_warnings},
-    output::{Rows, print, print_json, verdict},
-    progress::Progress,
+use super::{
+    super::{
+        data_args::show_notes,
+        failure::{Failure, show_warnings},
+        output::{Rows, print, print_json, verdict},
+        progress::Progress,
+    },
+    Args,
 };
 
 /// The result as JSON.
@@ -76,17 +79,8 @@ struct Line<'a> {
     text: &'a str,
 }
 
-/// The options of a run.
-pub(super) struct Request<'a> {
-    pub(super) data: &'a DataArgs,
-    pub(super) steps: Step,
-    pub(super) profile: bool,
-    pub(super) check: bool,
-    pub(super) json: bool,
-}
-
-pub(super) fn run(source: &Source, request: &Request<'_>) -> Result<(), Failure> {
-    let job = request.data.job(source.clone())?;
+pub(super) fn run(source: &Source, args: &Args) -> Result<(), Failure> {
+    let job = args.data.job(source.clone())?;
     let (table, format) = (job.table()?, job.options.format);
     show_notes(&job.data, &table.notes);
     let compiled = &job::compile(&job.source, &table, format, &job.set)?;
@@ -96,14 +90,14 @@ pub(super) fn run(source: &Source, request: &Request<'_>) -> Result<(), Failure>
             "run it with `luge stream`, which trains the network that runs it",
         ));
     }
-    let reference = job.interpret(&table, request.steps)?;
+    let reference = job.interpret(&table, args.steps)?;
     let learner = Learner::new(&compiled.machine, Some(&compiled.input))?;
     let input = learner.source_input(&program::layout(&table, format), &program::bits(&table, format));
     let mut simulator = Simulator::new(&compiled.machine, &input);
-    let (outcome, spent) = if request.profile {
-        profiled(&mut simulator, compiled, request.steps)
+    let (outcome, spent) = if args.profile {
+        profiled(&mut simulator, compiled, args.steps)
     } else {
-        (Progress::new("running", request.steps).run(&mut simulator, request.steps)?, BTreeMap::new())
+        (Progress::new("running", args.steps).run(&mut simulator, args.steps)?, BTreeMap::new())
     };
     // At the step limit theta is what it is so far.
     let told = outcome.accepting() || outcome == Outcome::StepLimit;
@@ -115,26 +109,26 @@ pub(super) fn run(source: &Source, request: &Request<'_>) -> Result<(), Failure>
         let left = theta.as_deref().filter(|_| outcome.accepting());
         translation::claim(Some(reference), left, format)
     });
-    let overflow = reference.as_ref().filter(|_| request.check);
+    let overflow = reference.as_ref().filter(|_| args.check);
     let overflow = overflow
         .map(|reference| program::overflow(source, Some(&table), &reference.wraps))
         .unwrap_or_default();
-    let lines = request.profile.then(|| lines(compiled, &spent, &source.text));
+    let lines = args.profile.then(|| lines(compiled, &spent, &source.text));
     let summary = Summary {
         machine: compiled.machine.name(),
         outcome: outcome.word(),
         steps: simulator.steps(),
-        limit: request.steps,
+        limit: args.steps,
         state: &compiled.machine.state(simulator.state()).name,
         accepting: outcome.accepting(),
         theta,
         program,
         rejected_in: reference.as_ref().filter(|_| !told).and_then(|reference| reference.line),
         printed: reference.as_ref().map(|reference| reference.printed.clone()).unwrap_or_default(),
-        wraps: request.check.then(|| wraps(reference.as_ref())),
+        wraps: args.check.then(|| wraps(reference.as_ref())),
         profile: lines,
     };
-    if request.json {
+    if args.json {
         print_json(&summary)?;
     } else {
         print(&report(outcome, &summary, compiled, &simulator))?;

@@ -12,7 +12,7 @@ pub enum Comparisons {
     End,
 }
 
-luge_net::names!(Comparisons, Every "every", End "end");
+luge_net::names!(Comparisons, "choice of comparisons", Every "every", End "end");
 
 /// Steps between two moments for whoever does not watch every step; moments fall on its multiples.
 pub const STRIDE: u64 = 1 << 10;
