@@ -17,6 +17,9 @@ use rand_chacha::{
 const MACHINE: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
 const STEPS: &str = "3_000_000";
 
+/// A run is killed within this time.
+const BRIEF: Duration = Duration::from_millis(100);
+
 fn luge(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_luge"));
     command.args(args);
@@ -71,7 +74,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 /// Kills at random moments, each run going on from whatever the last one left.
-fn survives(trace: &[&str], name: &str) {
+fn survives(trace: &[&str], name: &str, longest: Duration) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("run");
     let file = file.to_str().expect("a path");
@@ -79,7 +82,7 @@ fn survives(trace: &[&str], name: &str) {
     let mut generator = ChaCha8Rng::seed_from_u64(50);
     let (mut kills, mut ends, mut resumed) = (0, 0, 0);
     while kills < n_kills() {
-        let wait = Duration::from_micros(u64::from(generator.next_u32() % 100_000));
+        let wait = longest.mul_f64(f64::from(generator.next_u32()) / f64::from(u32::MAX));
         let going_on = Path::new(file).exists();
         let ended = if going_on {
             resumed += 1;
@@ -108,12 +111,18 @@ fn survives(trace: &[&str], name: &str) {
 
 #[test]
 fn a_sparse_run_survives_every_kill() {
-    survives(&["trace", MACHINE, "--steps", STEPS, "--engine", "sparse"], "sparse");
+    survives(&["trace", MACHINE, "--steps", STEPS, "--engine", "sparse"], "sparse", BRIEF);
 }
 
 #[test]
 fn an_exact_run_survives_every_kill() {
-    survives(&["trace", MACHINE, "--steps", "6_000_000", "--engine", "exact"], "exact");
+    survives(&["trace", MACHINE, "--steps", "6_000_000", "--engine", "exact"], "exact", BRIEF);
+}
+
+/// Its simulator makes the steps before a checkpoint again, so it needs longer to get anywhere.
+#[test]
+fn a_stream_survives_every_kill() {
+    survives(&["stream", "parity", "--draw", "parity:bits=28,hidden=9"], "stream", 2 * BRIEF);
 }
 
 /// A learner whose gain is not 1, so that weights drift: theta, certificate and drift come out the same.
@@ -154,12 +163,18 @@ fn training_goes_on_where_it_was_interrupted() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_is_saved_unasked() {
+    check_interrupted(&["trace", MACHINE, "--steps", "20_000_000", "--engine", "sparse"], 400);
+    check_interrupted(&["stream", "parity", "--draw", "parity:bits=64,hidden=32"], 1000);
+}
+
+#[cfg(unix)]
+fn check_interrupted(run: &[&str], after_ms: u64) {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("luge.checkpoint"), "somebody else's").expect("a file");
-    let trace = ["trace", MACHINE, "--steps", "20_000_000", "--engine", "sparse", "--json"];
-    let child = luge(&trace).current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let run = [run, &["--json"]].concat();
+    let child = luge(&run).current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let child = child.expect("a process");
-    thread::sleep(Duration::from_millis(400));
+    thread::sleep(Duration::from_millis(after_ms));
     let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
     assert!(interrupt.success());
     let output = child.wait_with_output().expect("output");
@@ -167,7 +182,7 @@ fn an_interrupted_run_is_saved_unasked() {
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("luge resume luge-2.checkpoint"), "{stderr}");
     let resumed = luge(&["resume", "luge-2.checkpoint", "--json"]).current_dir(folder.path()).output();
-    assert_eq!(ending(&text(&resumed.expect("a process")).0), ending(&finished(&trace)));
+    assert_eq!(ending(&text(&resumed.expect("a process")).0), ending(&finished(&run)));
     let kept = fs::read_to_string(folder.path().join("luge.checkpoint")).expect("a file");
     assert_eq!(kept, "somebody else's");
 }
@@ -295,6 +310,50 @@ fn a_checkpoint_that_lies_is_found_out() {
     check_lies(&["train", "mean", "--engine", "dense"], &lies);
 }
 
+/// Changes the weights of a checkpoint.
+fn with_snapshot(
+    lie: &mut luge::files::checkpoint::Checkpoint,
+    change: impl FnOnce(&mut luge_train::Snapshot),
+) {
+    let mut snapshot = lie.last().expect("a snapshot");
+    change(&mut snapshot);
+    lie.frames = vec![luge::files::checkpoint::Frame::new(&snapshot)];
+}
+
+/// A stream takes nothing from its checkpoint but the weights, and these are held to the run made again, bit for bit.
+#[test]
+fn a_checkpoint_of_a_stream_that_lies_is_found_out() {
+    use luge::job::Job;
+    const STREAM: [&str; 3] = ["stream", "parity", "--draw"];
+    let lies: [Lie; 7] = [
+        ("vertices", |lie| with_snapshot(lie, |snapshot| snapshot.path ^= 1)),
+        ("the vertex", |lie| with_snapshot(lie, |snapshot| snapshot.vertices[0].0 ^= 1)),
+        ("a weight's last bit", |lie| {
+            with_snapshot(lie, |snapshot| {
+                let weight = &mut snapshot.tapes[3].head[0];
+                *weight = f64::from_bits(weight.to_bits() ^ 1);
+            });
+        }),
+        ("the slot", |lie| with_snapshot(lie, |snapshot| snapshot.labels[0] += 1.0 / 1024.0)),
+        ("fewer weights", |lie| with_snapshot(lie, |snapshot| snapshot.labels.truncate(3))),
+        ("the step", |lie| {
+            with_snapshot(lie, |snapshot| snapshot.step += 1);
+        }),
+        ("the stream", |lie| {
+            let Job::Stream(job) = &mut lie.job else { panic!("a stream") };
+            job.options.seed += 1;
+        }),
+    ];
+    check_lies(&[&STREAM[..], &["parity:bits=16,hidden=8"]].concat(), &lies);
+    let limit: Lie = ("step limit", |lie| {
+        let Job::Stream(job) = &mut lie.job else { panic!("a stream") };
+        job.options.steps = 2;
+    });
+    let fixed = ["parity:bits=16,hidden=8", "--cells", "2048"];
+    check_lies(&[&STREAM[..], &fixed].concat(), &[limit]);
+    check_lies(&[&STREAM[..], &["parity:bits=3,hidden=2", "--engine", "dense"]].concat(), &lies[..3]);
+}
+
 /// What a job asks for is part of the file, too.
 #[test]
 fn a_checkpoint_beyond_its_own_step_limit_is_found_out() {
@@ -325,14 +384,41 @@ fn every_step_of_a_record_can_be_revisited() {
     let record = folder.path().join("record").to_str().expect("a path").to_owned();
     finished(&["trace", MACHINE, "--steps", "1_000_000", "--record", &record]);
     for step in ["0", "1", "1023", "1024", "500_001", "999_999", "1_000_000"] {
-        let weights = |json: &str| -> String {
-            let value: serde_json::Value = serde_json::from_str(json).expect("JSON");
-            value["weights"].as_str().expect("a digest").to_owned()
-        };
         let direct = finished(&["trace", MACHINE, "--steps", step, "--json"]);
         let visited = finished(&["revisit", &record, step, "--json"]);
         assert_eq!(weights(&visited), weights(&direct), "step {step}");
     }
+}
+
+/// The digest of the weights.
+fn weights(json: &str) -> String {
+    let value: serde_json::Value = serde_json::from_str(json).expect("JSON");
+    value["weights"].as_str().expect("a digest").to_owned()
+}
+
+/// A step of a stream is the same from whichever snapshot it is reached: the one before it, or the first of all.
+#[test]
+fn every_step_of_a_stream_can_be_revisited() {
+    use luge::files::checkpoint::Checkpoint;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("a path").to_owned();
+    let (record, first) = (path("record"), path("first"));
+    finished(&["stream", "parity", "--draw", "parity:bits=16,hidden=8", "--record", &record]);
+    let mut cut = Checkpoint::load(Path::new(&record)).expect("a record");
+    let last = cut.ended.expect("an end").to_string();
+    cut.frames.truncate(1);
+    cut.save(Path::new(&first)).expect("a file");
+    for step in ["1", "1023", "1024", "20_001", &last] {
+        let near = finished(&["revisit", &record, step, "--json"]);
+        let far = finished(&["revisit", &first, step, "--json"]);
+        assert!(
+            weights(&near) == weights(&far) && near != far || step.len() <= 4,
+            "step {step}: {near} {far}"
+        );
+    }
+    let end: serde_json::Value =
+        serde_json::from_str(&finished(&["revisit", &record, &last, "--json"])).expect("JSON");
+    assert!(end["loss"].as_f64().expect("a loss") < 1.0, "{end}");
 }
 
 /// A run of which only some iterates were compared says so after it was resumed, too.

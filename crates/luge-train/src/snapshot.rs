@@ -13,7 +13,7 @@ pub struct Snapshot {
     pub path: u64,
     /// Weights on vertices.
     pub vertices: Vec<(usize, f64)>,
-    /// z, if the network has labels.
+    /// z, if the network has labels; on a stream the memory of a batch follows.
     pub labels: Vec<f64>,
     /// One per track, in the order of a vertex's symbols.
     pub tapes: Vec<TapeSnapshot>,

@@ -6,12 +6,15 @@
 //! ([`PreparedStream::train`]).
 
 pub(crate) mod certificate;
+mod leg;
 mod lockstep;
 mod model;
 mod near;
 mod options;
+mod rule;
 mod samples;
 mod shipped;
+mod snapshot;
 mod steps;
 
 use std::{ops::ControlFlow, sync::Arc};
@@ -27,7 +30,7 @@ use luge_net::{
     NumberFormat,
     numbers::{Negatives, Overflow, from_signs},
 };
-use luge_train::TrainError;
+use luge_train::{Snapshot, TrainError};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -99,6 +102,9 @@ pub enum PreparedStreamError {
         /// Cells allowed.
         allowed: usize,
     },
+    /// A checkpoint that is not of this run.
+    #[error("the checkpoint {0}")]
+    Checkpoint(&'static str),
     /// An engine refused.
     #[error(transparent)]
     Train(#[from] TrainError),
@@ -126,13 +132,15 @@ pub struct PreparedStream {
 }
 
 /// A moment of a run: a step is about to be made.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct StreamMoment {
+#[derive(Clone, Copy)]
+pub struct StreamMoment<'a> {
     /// Steps made.
     pub step: Step,
     /// The network's loss on the batch that passes: half the squared distance of A from its labels, as is found in every situation that
     /// is differentiated.
     pub loss: f64,
+    /// The weights, to resume from; `None` if the network's layers are not recognised.
+    pub snapshot: &'a dyn Fn() -> Option<Snapshot>,
 }
 
 /// What the simulator found on the stream, before anything is trained.
@@ -259,9 +267,23 @@ impl PreparedStream {
     /// If an engine refuses. A run that is not what it should be is a certificate that does not hold.
     pub fn train(
         &self,
-        watch: impl FnMut(StreamMoment) -> ControlFlow<()>,
+        watch: impl FnMut(StreamMoment<'_>) -> ControlFlow<()>,
     ) -> Result<StreamReport, PreparedStreamError> {
-        certificate::train(self, watch)
+        certificate::train(self, None, watch)
+    }
+
+    /// Resumes a run from the weights of one of its steps. Because anybody can write a checkpoint, the steps before it are made and
+    /// checked again meanwhile, on another core if there is one: nothing but the weights comes from the snapshot, and these must be
+    /// those of the run, bit for bit.
+    ///
+    /// # Errors
+    /// If the snapshot does not fit the run, or an engine refuses.
+    pub fn resume(
+        &self,
+        from: &Snapshot,
+        watch: impl FnMut(StreamMoment<'_>) -> ControlFlow<()>,
+    ) -> Result<StreamReport, PreparedStreamError> {
+        certificate::train(self, Some(from), watch)
     }
 
     /// The network's loss while the machine runs: half the squared distance of A from the labels.

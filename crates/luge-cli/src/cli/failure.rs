@@ -208,7 +208,7 @@ failures! {
             Self::unfit(error, "name a place in a folder that exists and that you may write to")
         },
     }
-    for RevisitError(error, problem) passing Checkpoint, Job, Engine {} else {
+    for RevisitError(error, problem) passing Checkpoint, Job, Stream, Engine {} else {
         RevisitError::TooEarly { first, .. } => Self::unfit(problem, format!("ask for step {first} or a later one")),
         RevisitError::TooLate { last, .. } => Self::unfit(problem, format!("ask for step {last} or an earlier one")),
     }

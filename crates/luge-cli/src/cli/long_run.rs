@@ -101,13 +101,13 @@ pub(super) struct RunArchive {
 pub(super) struct Pace {
     pub(super) seconds: f64,
     /// The step it was resumed from.
-    from: u64,
+    pub(super) from: u64,
 }
 
 impl Pace {
     /// Steps per second until a run's end.
     pub(super) fn per_second(&self, outcome: Outcome) -> f64 {
-        outcome.steps().saturating_sub(self.from) as f64 / self.seconds
+        outcome.steps().saturating_sub(self.from) as f64 / self.seconds.max(1e-9)
     }
 }
 
@@ -127,6 +127,17 @@ pub(super) struct KeptRun {
 }
 
 impl LongRunArgs {
+    /// Refuses to keep a run of which nothing is saved.
+    pub(super) fn refuse(&self, why: &str) -> Result<(), Failure> {
+        match self.checkpoint.is_some() || self.record.is_some() {
+            true => Err(Failure::usage(
+                why,
+                "leave --checkpoint and --record out; the same command makes the same run again",
+            )),
+            false => Ok(()),
+        }
+    }
+
     /// Looks at the places where a run is to be kept. An earlier checkpoint of the same run is written over.
     pub(super) fn places(&self, outputs: &mut Outputs, job: Job, noisy: bool) -> Result<KeptRun, Failure> {
         if noisy && (self.checkpoint.is_some() || self.record.is_some()) {
@@ -211,26 +222,35 @@ impl RunArchive {
                 (first..).zip(moment.since).for_each(|(step, &loss)| curve.add(step, loss));
                 curve.add(moment.step, moment.loss);
             }
-            self.see(&moment)
+            self.see(moment.step, &|| Some(moment.engine.snapshot()), moment.record)
         });
         Ok((made.map_err(Into::into)?, Pace { seconds: started.elapsed().as_secs_f64(), from }))
     }
 
     /// Looks at one moment; breaks off where the user wants to.
     #[inline]
-    fn see(&mut self, moment: &RunProgress<'_>) -> ControlFlow<()> {
-        if !moment.step.is_multiple_of(LOOK) && !self.slow {
+    pub(super) fn see(
+        &mut self,
+        step: u64,
+        snapshot: &dyn Fn() -> Option<Snapshot>,
+        record: &RunStats,
+    ) -> ControlFlow<()> {
+        if !step.is_multiple_of(LOOK) && !self.slow {
             return ControlFlow::Continue(());
         }
-        self.look(moment)
+        self.look(step, snapshot, record)
     }
 
-    fn look(&mut self, moment: &RunProgress<'_>) -> ControlFlow<()> {
+    fn look(
+        &mut self,
+        step: u64,
+        snapshot: &dyn Fn() -> Option<Snapshot>,
+        record: &RunStats,
+    ) -> ControlFlow<()> {
         let interrupted = self.interrupted.load(Ordering::Relaxed);
-        if let Some((_, recorder)) = self.record.as_mut().filter(|(_, recorder)| recorder.wants(moment.step))
-        {
+        if let Some((_, recorder)) = self.record.as_mut().filter(|(_, recorder)| recorder.wants(step)) {
             let before = recorder.most_bytes();
-            recorder.keep(&moment.engine.snapshot());
+            snapshot().iter().for_each(|snapshot| recorder.keep(snapshot));
             let most = recorder.most_bytes();
             if most > LARGE_RECORD && most > 2 * before.max(LARGE_RECORD / 2) {
                 note(&format!("the record may come to {}", Bytes(most)));
@@ -246,11 +266,11 @@ impl RunArchive {
         }
         let due = self.checkpoint.is_some() && self.saved.elapsed() >= self.every;
         if due || interrupted {
-            self.seen = moment.record.clone();
+            self.seen = record.clone();
             if interrupted && self.checkpoint.is_none() && !self.noisy {
                 self.checkpoint = Some(self.unasked.take().unwrap_or_else(unasked));
             }
-            if let Err(failure) = self.save(moment) {
+            if let Err(failure) = self.save(snapshot()) {
                 self.failure = Some(failure);
                 return ControlFlow::Break(());
             }
@@ -258,9 +278,15 @@ impl RunArchive {
         if interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn save(&mut self, moment: &RunProgress<'_>) -> Result<(), Failure> {
+    fn save(&mut self, snapshot: Option<Snapshot>) -> Result<(), Failure> {
         let Some(path) = self.checkpoint.clone() else { return Ok(()) };
-        self.checkpoint(vec![Frame::new(&moment.engine.snapshot())], None).save(&path)?;
+        let snapshot = snapshot.ok_or_else(|| {
+            Failure::unfit(
+                "a network whose layers are not recognised cannot be saved",
+                "leave --checkpoint out",
+            )
+        })?;
+        self.checkpoint(vec![Frame::new(&snapshot)], None).save(&path)?;
         self.saved = Instant::now();
         Ok(())
     }

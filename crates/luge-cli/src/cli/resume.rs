@@ -7,14 +7,14 @@ use luge::{
         atomic_file,
         checkpoint::{Checkpoint, CheckpointError},
     },
-    job::{Job, JobError},
+    job::Job,
 };
 
 use super::{
     failure::Failure,
     long_run::{RunArchive, duration},
     output::{ForceArg, place},
-    trace, train,
+    stream, trace, train,
 };
 
 /// Resume a run from a checkpoint
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             "leave --out out",
         )),
         Job::Trace(job) => trace::resume(&checkpoint, &name, job, args.json, archive),
-        Job::Stream(job) => Err(JobError::OnStream(job.source.name.clone()).into()),
+        Job::Stream(job) => stream::resume(&checkpoint, &name, job, (args.json, out), archive),
         Job::Train(job) => train::resume(&checkpoint, &name, job, (args.json, out), archive),
     }
 }

@@ -1,16 +1,24 @@
 //! `luge stream`: trains on a stream, one gradient step per batch.
 
-use std::{ops::ControlFlow, path::PathBuf, sync::atomic::Ordering, time::Instant};
+use std::{ops::ControlFlow, path::PathBuf, time::Instant};
 
 use indicatif::HumanCount;
 use luge::{
     StreamJob,
     certificate::answer::verdict_on,
     draw::loss_curve::LossCurve,
-    files::{export::stream_graph, outputs::Outputs},
-    job::{Data, program, source::Source},
+    files::{
+        checkpoint::Checkpoint,
+        export::stream_graph,
+        outputs::{Output, Outputs},
+    },
+    job::{Data, Job, program, source::Source},
     object,
     ordinary::{OrdinaryOptions, sample_format},
+    run::{
+        engine::{EngineChoice, TrainingConfig},
+        run_stats::RunStats,
+    },
     stream::{
         self, Concept, Draw, Order, PreparedStream, PreparedStreamError, STREAM_LEARNERS, Samples,
         StreamEngineChoice, StreamModel, StreamModelError, StreamMoment, StreamReport,
@@ -21,7 +29,7 @@ use luge::{
 use luge_landscape::{LandscapeKind, StreamConstantsError, StreamError, mlp::Float};
 use luge_machine::Step;
 use luge_net::NumberFormat;
-use luge_train::TrainError;
+use luge_train::{Outcome, Snapshot, TrainError};
 use serde::Serialize;
 
 use super::{
@@ -29,7 +37,7 @@ use super::{
     data_args::{ColumnArgs, named_table},
     failure::{Failure, failures, show_warnings},
     landscape_args::cell_count,
-    long_run::interruptions,
+    long_run::{LongRunArgs, Pace, RunArchive},
     machine_args::{step_count, word},
     ordinary::{self, TorchArgs},
     output::{ForceArg, Rows, count, json_line, note, place, show, show_claims},
@@ -116,12 +124,8 @@ pub(super) struct Args {
     /// Draw the loss over the steps
     #[arg(long, value_name = "OUT.svg")]
     plot: Option<PathBuf>,
-    /// Not on streams, and refused with the reason
-    #[arg(long, value_name = "FILE", hide = true)]
-    checkpoint: Option<PathBuf>,
-    /// Not on streams, and refused with the reason
-    #[arg(long, value_name = "FILE", hide = true)]
-    record: Option<PathBuf>,
+    #[command(flatten)]
+    long_run: LongRunArgs,
     #[command(flatten)]
     force: ForceArg,
     /// Print the result as JSON
@@ -130,13 +134,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    if args.checkpoint.is_some() || args.record.is_some() {
-        return Err(Failure::usage(
-            "a run on a stream is neither saved nor recorded: a resumed run would have to make every step before it again, to verify it",
-            "leave --checkpoint and --record out; the same command makes the same run again",
-        ));
-    }
     if args.landscape == "mlp" {
+        args.long_run.refuse("a run on landscape mlp is neither saved nor recorded")?;
         return args.ordinary();
     }
     args.torch.refuse(true)?;
@@ -145,50 +144,90 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let (out, plot) =
         (place(&mut outputs, args.torch.out.as_deref())?, place(&mut outputs, args.plot.as_deref())?);
     let job = args.job(args.table()?)?;
+    let kept = args.long_run.places(&mut outputs, Job::Stream(job.clone()), false)?;
     let lesson = job.prepare()?;
     if let Some(file) = graph_file {
         file.write(json_line(&stream_graph(&lesson.network))?)?;
     }
-    let started = Instant::now();
+    let engine = match args.engine {
+        StreamEngineChoice::Dense => EngineChoice::Dense,
+        StreamEngineChoice::Sparse => EngineChoice::Sparse,
+    };
+    let archive = kept.archive(&lesson.network.network, TrainingConfig::by(engine));
     let mut curve = plot.is_some().then(|| LossCurve::for_run(lesson.rehearsal.steps));
-    let report = train(&lesson, curve.as_mut())?;
-    show_warnings(&program::overflow(&job.source, None, &report.wraps), &job.source);
-    let seconds = started.elapsed().as_secs_f64();
+    let shown = Shown { job: &job, lesson: &lesson, out, json: args.json };
+    let report = shown.train(archive, None, curve.as_mut())?;
     if let (Some(plot), Some(curve)) = (plot, curve) {
         plot.write(drawn(&lesson, &report, &curve))?;
     }
-    if let Some(out) = out.filter(|_| report.certificate.proves_the_run()) {
-        let name = out.path().display().to_string();
-        out.write(StreamModel::new(&job, &lesson, &report).to_bytes(&name)?)?;
-    }
-    show(args.json, &summary(&lesson, &report, seconds), || text(&lesson, &report, seconds))?;
     Failure::of_certificate(&report.certificate)
 }
 
-/// Trains with a bar and the time that is left, until the end or Ctrl-C.
-fn train(lesson: &PreparedStream, mut curve: Option<&mut LossCurve>) -> Result<StreamReport, Failure> {
-    let interrupted = interruptions();
-    let mut progress = Progress::new("training", lesson.rehearsal.steps).certainly();
-    let mut last = 0;
-    let trained = lesson.train(|StreamMoment { step, loss }| {
-        if let Some(curve) = &mut curve {
-            curve.add(step, loss);
+/// Resumes training.
+pub(super) fn resume(
+    checkpoint: &Checkpoint,
+    name: &str,
+    job: &StreamJob,
+    (json, out): (bool, Option<Output>),
+    archive: RunArchive,
+) -> Result<(), Failure> {
+    let lesson = job.prepare()?;
+    checkpoint.belongs_to(&lesson.network.network, name)?;
+    let shown = Shown { job, lesson: &lesson, out, json };
+    Failure::of_certificate(&shown.train(archive, checkpoint.last(), None)?.certificate)
+}
+
+/// A network for a stream, and what is to become of it.
+struct Shown<'a> {
+    job: &'a StreamJob,
+    lesson: &'a PreparedStream,
+    out: Option<Output>,
+    json: bool,
+}
+
+impl Shown<'_> {
+    /// Trains with a bar and the time that is left, until the end or Ctrl-C, and shows what came of it.
+    fn train(
+        &self,
+        mut archive: RunArchive,
+        from: Option<Snapshot>,
+        mut curve: Option<&mut LossCurve>,
+    ) -> Result<StreamReport, Failure> {
+        let Self { job, lesson, .. } = *self;
+        let started = Instant::now();
+        let mut progress = Progress::new("training", lesson.rehearsal.steps).certainly();
+        let (seen, mut broken_off) = (RunStats::default(), None);
+        let watch = |StreamMoment { step, loss, snapshot }: StreamMoment<'_>| {
+            if let Some(curve) = &mut curve {
+                curve.add(step, loss);
+            }
+            if step.is_multiple_of(1 << 12) {
+                progress.reach(step);
+            }
+            let flow = archive.see(step, snapshot, &seen);
+            broken_off = flow.is_break().then_some(step);
+            flow
+        };
+        let report = match &from {
+            Some(from) => lesson.resume(from, watch),
+            None => lesson.train(watch),
+        };
+        drop(progress);
+        if let Some(steps) = broken_off {
+            archive.finish(Outcome::Interrupted { steps })?;
         }
-        last = step;
-        if !step.is_multiple_of(1 << 12) {
-            return ControlFlow::Continue(());
+        let report = report?;
+        show_warnings(&program::overflow(&job.source, None, &report.wraps), &job.source);
+        let from = from.map_or(0, |from| from.step);
+        let pace = Pace { seconds: started.elapsed().as_secs_f64(), from };
+        if let Some(out) = self.out.as_ref().filter(|_| report.certificate.proves_the_run()) {
+            let name = out.path().display().to_string();
+            out.write(StreamModel::new(job, lesson, &report).to_bytes(&name)?)?;
         }
-        progress.reach(step);
-        if interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    drop(progress);
-    if interrupted.load(Ordering::Relaxed) {
-        return Err(Failure::unfit(
-            format!("interrupted after {last} steps"),
-            "a run on a stream is not saved: the same command makes the same run again",
-        ));
+        show(self.json, &summary(lesson, &report, pace.seconds), || text(lesson, &report, &pace))?;
+        archive.finish(outcome(&report))?;
+        Ok(report)
     }
-    Ok(trained?)
 }
 
 /// The loss over the steps, between its bounds.
@@ -333,6 +372,7 @@ failures! {
         unfit Label "give a larger --label-bound, or leave it out";
         unfit Stopped "check what the learner requires of its samples: docs/native-format.md";
         unfit Cells "give more --cells, or leave them out";
+        unfit Checkpoint "run the learner again from the start";
         unfit Train "choose --engine dense, or leave out --carrier";
     } else {
         PreparedStreamError::Job(error) => error.into(),
@@ -376,7 +416,13 @@ fn summary(lesson: &PreparedStream, report: &StreamReport, seconds: f64) -> impl
     }
 }
 
-fn text(lesson: &PreparedStream, report: &StreamReport, seconds: f64) -> String {
+/// How a run has ended.
+fn outcome(report: &StreamReport) -> Outcome {
+    let steps = report.steps;
+    if report.halted { Outcome::Converged { steps } } else { Outcome::StepLimit { steps } }
+}
+
+fn text(lesson: &PreparedStream, report: &StreamReport, pace: &Pace) -> String {
     let mut rows = Rows::default();
     let (options, constants) = (&lesson.options, lesson.network.constants);
     let theta: Vec<String> = report.theta.iter().map(ToString::to_string).collect();
@@ -402,8 +448,8 @@ fn text(lesson: &PreparedStream, report: &StreamReport, seconds: f64) -> String 
         ),
     );
     rows.row("engine", format!("{}, f64, rate 1", options.engine.word()));
-    let per_second = HumanCount((report.steps as f64 / seconds.max(1e-9)) as u64);
-    rows.row("time", format!("{seconds:.2} s, {per_second} steps/s"));
+    let per_second = HumanCount(pace.per_second(outcome(report)) as u64);
+    rows.row("time", format!("{:.2} s, {per_second} steps/s", pace.seconds));
     rows.certificate(claims);
     rows.text()
 }

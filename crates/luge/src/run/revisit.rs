@@ -11,6 +11,7 @@ use crate::{
     files::checkpoint::{Checkpoint, CheckpointError, snapshot_digest},
     job::{Job, JobError},
     run::engine::{EngineChoice, EngineError, Task},
+    stream::PreparedStreamError,
 };
 
 /// One step of a run.
@@ -73,6 +74,9 @@ pub enum RevisitError {
     /// The network cannot be built again.
     #[error(transparent)]
     Job(#[from] JobError),
+    /// The run on a stream cannot be made again.
+    #[error(transparent)]
+    Stream(#[from] PreparedStreamError),
     /// The engine.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -121,7 +125,11 @@ pub fn revisit(path: &Path, step: u64, around: usize) -> Result<Visit, RevisitEr
             };
             scene.visit(step, snapshot, around)
         }
-        Job::Stream(job) => Err(JobError::OnStream(job.source.name.clone()).into()),
+        Job::Stream(job) => {
+            let lesson = job.prepare()?;
+            record.belongs_to(&lesson.network.network, &name)?;
+            Ok(lesson.visit(snapshot, step, around)?)
+        }
     }
 }
 

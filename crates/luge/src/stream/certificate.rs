@@ -1,19 +1,23 @@
 //! Trains on a stream in lockstep with the simulator, and certifies the run.
 
-use std::{ops::ControlFlow, thread};
+use std::{
+    ops::ControlFlow,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
 
 use luge_landscape::Bounds;
-use luge_machine::{SampleUse, Step, stream::StreamSimulator};
+use luge_machine::{Step, stream::StreamSimulator};
 use luge_net::{Shape, Values, stream_layers};
 use luge_sled::OverflowSite;
-use luge_train::{Dense, Precision, ROUNDING, Rate, ReversePass, SparseStream};
+use luge_train::{Dense, Precision, ROUNDING, Rate, ReversePass, Snapshot};
 use serde::Serialize;
 
 use super::{
-    PreparedStream, PreparedStreamError, Stream, StreamEngineChoice, StreamMoment, batch_of, bits,
-    lockstep::{AnyEngine, Lockstep},
+    PreparedStream, PreparedStreamError, Stream, StreamMoment, batch_of, bits,
+    leg::{Leg, again},
+    lockstep::AnyEngine,
     near::Near,
-    steps::Steps,
 };
 use crate::{
     certificate::{Certificate, Claim, no_overflow, translation},
@@ -59,19 +63,30 @@ const STACK: usize = 32 << 20;
 
 pub(super) fn train(
     lesson: &PreparedStream,
-    watch: impl FnMut(StreamMoment) -> ControlFlow<()>,
+    from: Option<&Snapshot>,
+    watch: impl FnMut(StreamMoment<'_>) -> ControlFlow<()>,
 ) -> Result<StreamReport, PreparedStreamError> {
+    let layers = stream_layers(&lesson.network.network).ok();
+    let near = layers.as_ref().and_then(|layers| Near::of(lesson, layers));
+    let mut leg = Leg::new(lesson, (layers.as_ref(), near.as_ref()))?;
+    let broken_off = &AtomicBool::new(false);
     thread::scope(|scope| {
-        let beside = lesson.program.as_ref().map(|program| {
-            let thread = thread::Builder::new().stack_size(STACK);
-            (program, thread.spawn_scoped(scope, move || interpret(lesson, program)))
-        });
-        let mut report = follow(lesson, watch)?;
-        let interpreted = beside.map(|(program, beside)| match beside {
-            Ok(beside) => beside.join().ok().flatten(),
-            // A browser has no threads of this kind.
-            Err(_) => interpret(lesson, program),
-        });
+        let program = lesson.program.as_ref();
+        let interpreted = program.map(|program| beside(scope, move || interpret(lesson, program)));
+        let earlier = from.map(|from| beside(scope, move || again(lesson, from, broken_off)));
+        let there = from.map_or(Ok(()), |from| leg.go_to(from));
+        let ran = there.and_then(|()| leg.run(lesson.rehearsal.steps, watch));
+        // What is broken off is resumed again, and its beginning is looked at then.
+        broken_off.store(!matches!(ran, Ok(ControlFlow::Continue(()))), Ordering::Relaxed);
+        let _ = ran?;
+        if let Some(earlier) = earlier {
+            let lost = PreparedStreamError::Checkpoint("could not be verified");
+            let (wrong, observed) = earlier().unwrap_or(Err(lost))?;
+            leg.wrong = wrong.or(leg.wrong.take());
+            leg.steps.add_earlier(observed);
+        }
+        let mut report = certify(lesson, leg)?;
+        let interpreted = interpreted.map(|interpreted| interpreted().flatten());
         let wraps = interpreted.as_ref().and_then(|outcome| Some(outcome.as_ref()?.wraps.clone()));
         report.wraps = wraps.unwrap_or_default();
         let program = interpreted.filter(|_| report.halted).map(|outcome| {
@@ -82,6 +97,18 @@ pub(super) fn train(
         report.certificate.set("no_overflow", no_overflow(&report.wraps));
         Ok(report)
     })
+}
+
+/// Does something in another thread, or when it is asked for: a browser has no threads of this kind.
+fn beside<'s, T: Send + 's>(
+    scope: &'s thread::Scope<'s, '_>,
+    work: impl Fn() -> T + Clone + Send + 's,
+) -> impl FnOnce() -> Option<T> {
+    let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work.clone());
+    move || match thread {
+        Ok(thread) => thread.join().ok(),
+        Err(_) => Some(work()),
+    }
 }
 
 /// Interprets the program on the samples that the machine takes.
@@ -110,48 +137,10 @@ fn interpret(lesson: &PreparedStream, (source, set): &(Source, Vec<String>)) -> 
     program::interpret_stream(source, sizes, format, set, &mut next, limit).ok()
 }
 
-/// Trains beside the simulator.
-fn follow(
-    lesson: &PreparedStream,
-    mut watch: impl FnMut(StreamMoment) -> ControlFlow<()>,
-) -> Result<StreamReport, PreparedStreamError> {
+/// Certifies a run that has ended.
+fn certify(lesson: &PreparedStream, leg: Leg<'_>) -> Result<StreamReport, PreparedStreamError> {
     let network = &lesson.network.network;
-    let mut engine = open(lesson)?;
-    let layers = stream_layers(network).ok();
-    let confined = layers.is_some();
-    let near = layers.as_ref().and_then(|layers| Near::of(lesson, layers));
-    let mut both = Lockstep::new(&lesson.network, &lesson.window, &lesson.layout, lesson.simulator());
-    let mut steps = Steps::new(lesson, (layers.as_ref(), near.as_ref()), (&both, &engine))?;
-    let mut stream = lesson.stream();
-    let (mut x, mut y) = batch_of(&lesson.layout);
-    let (mut n_steps, mut wrong) = (0, None);
-    while n_steps < lesson.rehearsal.steps && wrong.is_none() {
-        stream.pass(&mut y);
-        if watch(StreamMoment { step: n_steps, loss: lesson.running_loss(&y) }).is_break() {
-            break;
-        }
-        let samples_use = both.simulator.next_use();
-        let shown = samples_use == SampleUse::Take || engine.looks_at_features();
-        if shown {
-            stream.features(&mut x);
-        }
-        let Ok(effect) = both.step(&x, &y) else { break };
-        steps.follow(&both, effect, samples_use);
-        let before = steps.is_new(&y).then(|| steps.note(&engine));
-        if before.is_some() && !shown {
-            stream.features(&mut x);
-        }
-        engine.step(&x, &y)?;
-        n_steps += 1;
-        let mut found = steps.check(&engine, &y);
-        if found.is_ok() && (steps.all_due(n_steps) || !confined) {
-            found = both.compare_all(&engine.weights());
-        }
-        wrong = found.err().map(|mismatch| mismatch.to_string());
-        if let Some(before) = before {
-            steps.look(before, &engine, (&x, &y))?;
-        }
-    }
+    let Leg { mut engine, both, mut steps, mut stream, n_steps, mut wrong, .. } = leg;
     let weights = engine.weights();
     if wrong.is_none() {
         wrong = both.compare_all(&weights).err().map(|mismatch| mismatch.to_string());
@@ -185,17 +174,6 @@ fn follow(
         certificate: claims.into_iter().collect(),
         weights: end.weights,
         wraps: Vec::new(),
-    })
-}
-
-/// The engine that was chosen, at the initial weights.
-fn open(lesson: &PreparedStream) -> Result<AnyEngine<'_>, PreparedStreamError> {
-    let start = &lesson.network.initial;
-    Ok(match lesson.options.engine {
-        StreamEngineChoice::Sparse => {
-            AnyEngine::Sparse(Box::new(SparseStream::new(&lesson.network.network, start)?))
-        }
-        StreamEngineChoice::Dense => AnyEngine::dense(dense(lesson, start)?),
     })
 }
 

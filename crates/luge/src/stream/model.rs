@@ -255,7 +255,7 @@ impl StreamModel {
     pub fn certify(
         &self,
         data: Option<&Data>,
-        watch: impl FnMut(StreamMoment) -> ControlFlow<()>,
+        watch: impl FnMut(StreamMoment<'_>) -> ControlFlow<()>,
     ) -> Result<(StreamReport, Claim), StreamModelError> {
         let job = self.job(data)?;
         let lesson = job.prepare()?;

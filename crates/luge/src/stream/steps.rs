@@ -12,11 +12,9 @@ use super::{
     certificate::{dense, inputs},
     lockstep::{AnyEngine, Lockstep, StreamMismatch},
     near::{Near, Part},
+    rule::Rule,
 };
 use crate::certificate::gradient::{GradientCheck, Seen};
-
-/// How far a weight of size 1 may lie from where a step leads it: rounding of a product and two differences.
-const STEP_ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// Steps between two comparisons of all weights, at least.
 const FEWEST_BETWEEN: u64 = 1 << 12;
@@ -62,6 +60,13 @@ pub(super) enum Before<'a> {
     Near(Vec<Values>, Vec<usize>, Part<'a>),
     /// All of them, and whether candle is to make the step as well.
     All(Vec<Values>, bool),
+}
+
+/// What was seen of some steps of a run.
+pub(super) struct Observed {
+    gains: Option<(f64, f64)>,
+    losses: Option<(f64, f64)>,
+    differs: Option<String>,
 }
 
 /// A power of two.
@@ -119,7 +124,7 @@ impl<'a> Steps<'a> {
             place: Place { columns: vec![0; n_tapes], ..Place::default() },
             made: Made::default(),
             before: Shown::default(),
-            cells: layers.map_or_else(Vec::new, |layers| engine.cells(layers).to_vec()),
+            cells: Vec::new(),
             known: HashSet::new(),
             recent: vec![None; N_RECENT],
             pass: None,
@@ -136,17 +141,50 @@ impl<'a> Steps<'a> {
         steps.find_memory(both);
         steps.find_tapes(both, u32::MAX >> (32 - n_tapes.clamp(1, 32)));
         steps.path = visit(0, steps.place.vertex);
-        if let Some(layers) = layers {
-            let shown = &mut steps.before;
-            shown.rows.push(engine.row(layers, None).into_owned());
-            for (tape, &column) in steps.place.columns.iter().enumerate() {
-                shown.rows.push(engine.row(layers, Some(tape)).into_owned());
-                shown.under.push(engine.cell(layers, tape, column));
-            }
-            engine.memory(layers).clone_into(&mut shown.memory);
-            engine.labels(layers).clone_into(&mut shown.labels);
-        }
+        steps.show(engine);
         Ok(steps)
+    }
+
+    /// Notes the weights of an engine that the next step can move, where the machine now is.
+    pub(super) fn show(&mut self, engine: &AnyEngine<'_>) {
+        let Some(layers) = self.layers else { return };
+        let mut shown = Shown { rows: vec![engine.row(layers, None).into_owned()], ..Shown::default() };
+        for (tape, &column) in self.place.columns.iter().enumerate() {
+            shown.rows.push(engine.row(layers, Some(tape)).into_owned());
+            shown.under.push(engine.cell(layers, tape, column));
+        }
+        engine.memory(layers).clone_into(&mut shown.memory);
+        engine.labels(layers).clone_into(&mut shown.labels);
+        self.before = shown;
+        engine.cells(layers).clone_into(&mut self.cells);
+    }
+
+    /// Notes a step of the machine that somebody else checks: the situation, the vertex, and what it did.
+    pub(super) fn pass_over(
+        &mut self,
+        both: &Lockstep<'_>,
+        (effect, samples): (Effect, SampleUse),
+        y: &[f64],
+    ) {
+        self.follow(both, effect, samples);
+        self.n_looked_at += usize::from(self.is_new(y));
+        self.path = visit(self.path, self.place.vertex);
+    }
+
+    /// Adds what was seen of the steps before those that were watched here.
+    pub(super) fn add_earlier(&mut self, earlier: Observed) {
+        let ranges = [(&mut self.gains, earlier.gains), (&mut self.losses, earlier.losses)];
+        for (range, earlier) in ranges {
+            if let Some((low, high)) = earlier {
+                *range = widened(widened(*range, low), high);
+            }
+        }
+        self.differs = earlier.differs.or(self.differs.take());
+    }
+
+    /// What was seen.
+    pub(super) fn observed(&self) -> Observed {
+        Observed { gains: self.gains, losses: self.losses, differs: self.differs.clone() }
     }
 
     /// Notes what the machine's memory holds.
@@ -430,53 +468,6 @@ fn stepped(pass: &mut ReversePass<'_>, before: &[Values], inputs: &[Values]) -> 
         stepped.data.iter_mut().zip(&before.data).for_each(|(slope, before)| *slope = before - *slope);
     }
     (loss, stepped)
-}
-
-/// How far weights go towards their targets in one step.
-struct Rule {
-    gain: f64,
-    /// The smallest and the largest part of their way that weights were seen to go.
-    gains: Option<(f64, f64)>,
-}
-
-impl Rule {
-    /// One weight on its way to a target.
-    fn moved(
-        &mut self,
-        what: &'static str,
-        index: usize,
-        (before, after): (f64, f64),
-        target: f64,
-    ) -> Result<(), StreamMismatch> {
-        let way = target - before;
-        let expected = before + self.gain * way;
-        let size = before.abs().max(target.abs()).max(1.0);
-        let away = (after - expected).abs();
-        if away.is_nan() || away > STEP_ROUNDING * size {
-            return Err(StreamMismatch::Weight { what, index, found: after, expected });
-        }
-        if way.abs() >= 0.5 {
-            self.gains = widened(self.gains, (after - before) / way);
-        }
-        Ok(())
-    }
-
-    /// All weights of a row on their way: that at `target` to 1, all others to 0. Those after the step are kept for the next.
-    fn row(
-        &mut self,
-        what: &'static str,
-        before: &mut Vec<(usize, f64)>,
-        after: &[(usize, f64)],
-        target: usize,
-    ) -> Result<(), StreamMismatch> {
-        let of = |row: &[(usize, f64)], at: usize| row.iter().find(|w| w.0 == at).map_or(0.0, |w| w.1);
-        self.moved(what, target, (of(before, target), of(after, target)), 1.0)?;
-        for &(at, _) in before.iter().chain(after).filter(|w| w.0 != target) {
-            self.moved(what, at, (of(before, at), of(after, at)), 0.0)?;
-        }
-        after.clone_into(before);
-        Ok(())
-    }
 }
 
 /// A range that has another number in it.
