@@ -3,7 +3,8 @@
 ``luge.train("perceptron", x, y)`` builds a network around a learner and trains it by gradient descent, which runs the learner, and
 certifies the run. ``@luge.learner`` makes a learner of a Python function. ``luge.stream`` trains on samples of
 a generator. ``luge.trace("bb4")`` trains the landscape of a machine. ``luge.sklearn``, ``luge.torch``, ``luge.jax``,
-``luge.onnx`` and ``luge.hub`` are for those who live in these worlds; ``luge.sweep`` makes many runs.
+``luge.onnx`` and ``luge.hub`` are for those who live in these worlds; ``luge.sweep`` makes many runs,
+and ``luge.compare`` puts a learner beside ordinary networks.
 """
 
 from . import hub
@@ -14,11 +15,11 @@ from .learner import F, I, L, M, Learner, array, bit, cast, fix, int_, learner, 
 from .jobs import Compiled, Job, compile, run, steps, trace, trace_job, train, train_job
 from .results import Audit, Model, Run, Stream, StreamModel, Trace, Training
 from .streams import stream, stream_job
-from .sweeps import grid, sweep
+from .sweeps import compare, grid, sweep
 
 __all__ = [
     "Audit", "Compiled", "F", "I", "Job", "L", "Learner", "LugeError", "M", "Model", "OverflowWarning", "Run", "Step", "Stream",
-    "StreamModel", "Trace", "Training", "__version__", "array", "bit", "cast", "compile", "dataset", "fix", "grid", "hub", "int_", "learner", "learners",
+    "StreamModel", "Trace", "Training", "__version__", "array", "bit", "cast", "compare", "compile", "dataset", "fix", "grid", "hub", "int_", "learner", "learners",
     "machines", "program", "relu", "run", "samples", "saturate", "sign", "steps", "stream", "stream_job", "sweep", "take", "trace", "trace_job",
     "train", "train_job",
 ]  # fmt: skip

@@ -24,6 +24,7 @@ __all__ = [
     "PreparedStream",
     "Stream",
     "StreamModel",
+    "compare",
     "__version__",
 ]
 
@@ -31,6 +32,7 @@ __version__: str
 
 def shipped() -> str: ...
 def write_files(files: list[tuple[str, bytes]], force: bool) -> None: ...
+def compare(job: Job, samples: int) -> str: ...
 def compile(source: Source, n_features: int, n_labels: int, format: str) -> tuple[str, str]: ...
 
 def ordinary(

@@ -55,7 +55,7 @@ class _LugeEstimator(BaseEstimator):
         if not learner.is_program or not takes(learner):
             return train_job(learner, x, y, format=format, label_offset=self.label_offset, **options)
         stream = {name: value for name, value in options.items() if value is not None}
-        return stream_job(learner, (x, y), format=None if format == "auto" else format, **stream)
+        return stream_job(learner, (x, y), format=format, **stream)
 
     def _train(self, x: np.ndarray, y: np.ndarray) -> None:
         learner = learner_source(self.learner, self.constants)

@@ -56,20 +56,26 @@ def stream_job(
     ``samples`` is a pair of arrays ``(x, y)`` or a frame with its ``target`` columns, whose rows pass again and again in the given ``order``; or any
     other iterable of samples, such as a generator, each of which passes once. Such a sample is a pair ``(x, y)``, a row of numbers whose last is the
     label, or a dictionary, a pandas series or a named tuple with its ``target``. First 4,096 batches of them are asked for, then four times as many,
-    until the learner halts; they are kept, so that the run can be made again. Without ``samples`` they are drawn as ``draw`` says, or are those that ship with the learner.
+    until the learner halts; they are kept, so that the run can be made again. ``format="auto"``, which is the default for samples of one's own,
+    takes the smallest ``fix:I.F`` in which no number of a program wraps around, as in :func:`luge.train_job`. Without ``samples`` they are drawn as ``draw`` says, or are those that ship with the learner.
     """
+    auto = format == "auto" or (format is None and samples is not None)
     asked: dict[str, Any] = {
         "draw": draw, "order": order, "primary": primary, "set": [f"{name}={value}" for name, value in (constants or {}).items()],
-        "landscape": landscape, "saturate": saturate, "prepare": given(missing=missing, scale=scale, classes=classes),
+        "landscape": landscape, "saturate": None if auto else saturate, "prepare": given(missing=missing, scale=scale, classes=classes),
         "options": given(
-            format=format, batch=batch, seed=seed, steps=steps, label_bound=label_bound, carrier=carrier, cells=cells, engine=engine, hold=hold
+            format=None if auto else format, batch=batch, seed=seed, steps=steps, label_bound=label_bound, carrier=carrier, cells=cells, engine=engine, hold=hold
         ),
     }  # fmt: skip
     if samples is not None and draw is not None:
         raise TypeError("samples are given or drawn, not both")
     with located(learner):
         text = source(learner)
-        make = lambda table, **changes: Job(_luge.Job.stream(text, table, json.dumps({**asked, **changes})), learner)
+
+        def make(table: Any, **changes: Any) -> Job:
+            job = _luge.Job.stream(text, table, json.dumps({**asked, **changes}))
+            return Job(job.choose_format(saturate) if auto else job, learner)
+
         if samples is None:
             return make(None)
         table = _table(samples, target)

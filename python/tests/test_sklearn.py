@@ -92,7 +92,7 @@ def test_defaults_do_not_overflow_on_scaled_data():
 
 
 def test_the_learners_of_the_estimators():
-    assert estimator_learners() == ["lms", "perceptron_rounds"]
+    assert estimator_learners() == ["lms"]
     with pytest.raises(ValueError, match="coding='two'"):
         LugeClassifier(coding="two").fit([[0.0], [1.0]], [0, 1])
 

@@ -191,3 +191,26 @@ def test_estimators_take_learners_of_streams():
     # It halts after fifty samples in a row that it has right.
     assert fitted.score(x, y) > 0.95 and fitted.certificate_ and isinstance(fitted.model_, luge.StreamModel)
     assert pickle.loads(pickle.dumps(fitted)).predict(x).tolist() == fitted.predict(x).tolist()
+
+
+@pytest.mark.parametrize("landscape", ["plain", "mlp"])
+def test_samples_of_ones_own_choose_the_format(landscape):
+    """200 ones do not fit fix:4.4, the format of learners that name none."""
+
+    @luge.learner
+    def ones(data: luge.samples[luge.array[luge.fix, luge.M], luge.fix], theta: luge.array[luge.fix, luge.M + 1]):
+        n: luge.int_[10] = 0
+        while n < 200:
+            x, y = luge.take()
+            theta[0] += 1
+            n += 1
+
+    job = luge.stream_job(ones, drawn(), landscape=landscape)
+    assert job.format_choice.startswith("fix:9.") and "the smallest in which no number wraps around" in job.format_choice
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = job.run()
+    assert result.theta[0] == 200 and result.certified and result.overflow is None
+    assert luge.stream_job(ones, drawn(), landscape=landscape, format="fix:12.4").format_choice is None
+    by_name = luge.stream_job(ones, draw="halfspace:features=2", landscape=landscape, format="auto")
+    assert by_name.format_choice.startswith("fix:9.")

@@ -58,3 +58,37 @@ def test_a_killed_ray_worker_loses_nothing(tmp_path):
         ray.shutdown()
     assert killed and len(frame) == 200 and len(list(tmp_path.glob("*.json"))) == 200
     assert frame.equals(luge.sweep(entries))
+
+
+def test_a_learner_beside_ordinary_networks(tmp_path):
+    asked = dict(seeds=2, samples=256, primary="linear")
+    frame = luge.compare("stream_perceptron", ["halfspace:features=1", "halfspace:features=2"], folder=tmp_path, **asked)
+    # Of each stream the learner, and two optimisers with three rates on one and on two hidden layers.
+    assert len(frame) == 2 * 2 * 13 and set(frame.seed) == {0, 1} and frame.error.isna().all()
+    learner, others = frame[frame.network == "learner"], frame[frame.network != "learner"]
+    assert learner.certified.all() and (learner.right > 0.9).all() and (learner.taken > 0).all()
+    assert (others.samples == 256).all() and set(others.optimiser) == {"SGD", "Adam"} and set(others.depth) == {1, 2}
+    assert all(curve[0][0] == 0 and curve[-1] == [samples, right] for curve, samples, right in zip(frame.curve, frame.samples, frame.right))
+    # A row says what the learner alone does on the same stream.
+    alone = luge.stream("stream_perceptron", draw="halfspace:features=2", seed=1)
+    row = learner[(learner.draw == "halfspace:features=2") & (learner.seed == 1)].iloc[0]
+    assert (row.samples, row.taken, round(row.right * 10_000)) == (alone.steps, alone.taken, alone.judged[0])
+    # What is there is not run again.
+    assert len(list(tmp_path.iterdir())) == 4
+    done = []
+    again = luge.compare("stream_perceptron", ["halfspace:features=1", "halfspace:features=2"], folder=tmp_path, callback=lambda *n: done.append(n), **asked)
+    assert not done and again.equals(frame)
+    refused = luge.compare("stream_perceptron", "halfspace:features=2", samples=64, format="fix:2.0", steps=10)
+    assert not refused.certified[0]
+    with pytest.raises(luge.LugeError, match="cannot be drawn"):
+        luge.compare("parity", "parity:bits=a")
+
+
+def test_a_comparison_by_ray(tmp_path):
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        frame = luge.compare("parity", "parity:bits=4,hidden=2", seeds=[3, 5], samples=128, on="ray")
+    finally:
+        ray.shutdown()
+    assert frame.equals(luge.compare("parity", "parity:bits=4,hidden=2", seeds=[3, 5], samples=128))

@@ -100,16 +100,17 @@ impl Job {
 
     /// The same with the smallest number format that does for a program, and its numbers held to it; a machine's is left as it is.
     fn choose_format(&self, py: Python<'_>, saturate: bool) -> PyResult<Self> {
-        let Inner::Train(mut job) = self.inner.clone() else {
-            return Err(Refusal::unfit("the number format is chosen for training on a table").into());
-        };
-        let chosen = py.detach(|| {
-            let choice = is_program(&job.source).then(|| job.choose_format()).transpose()?;
-            fit(&mut job, saturate)?;
-            Ok::<_, Refusal>((job, choice.map(|choice| choice.to_string())))
-        });
-        let (job, format_choice) = chosen?;
-        Ok(Self { inner: Inner::Train(job), format_choice })
+        let mut inner = self.inner.clone();
+        let format_choice = py.detach(|| match &mut inner {
+            Inner::Train(job) => {
+                let choice = is_program(&job.source).then(|| job.choose_format()).transpose()?;
+                fit(job, saturate)?;
+                Ok::<_, Refusal>(choice.map(|choice| choice.to_string()))
+            }
+            Inner::Stream(job) => stream::choose_format(job, saturate),
+            Inner::Trace(_) => Err(Refusal::unfit("a trace has no number format")),
+        })?;
+        Ok(Self { inner, format_choice })
     }
 
     /// How the number format was chosen, if nobody named one.

@@ -41,7 +41,7 @@ mod _luge {
         shipped,
         source::Source,
         steps::{Step, Steps},
-        stream::{PreparedStream, Stream, StreamModel},
+        stream::{PreparedStream, Stream, StreamModel, compare},
     };
     use pyo3::prelude::*;
 

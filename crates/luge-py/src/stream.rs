@@ -8,11 +8,12 @@ use luge::{
     data::{Preparation, PrepareOptions},
     draw::loss_curve::LossCurve,
     files::model::ModelError,
-    job::{Data, JobError, program::is_program},
+    job::{Data, Job as Inner, JobError, program::is_program},
     ordinary::{OrdinaryModel, PreparedOrdinary},
     stream::{self, Draw, Order, Samples, StreamLandscape, StreamOptions, StreamReport},
     training::Claim,
 };
+use luge_experiments::compare::parity::OwnComparison;
 use luge_landscape::LandscapeKind;
 use luge_net::{Values, Word};
 use luge_sled::OverflowSite;
@@ -23,7 +24,7 @@ use serde_json::Value;
 
 use crate::{
     arrays, files,
-    job::{Arrays, changed, fitted, table_of},
+    job::{Arrays, Job, changed, fitted, table_of},
     refusal::Refusal,
     source::Source,
     watch::Watch,
@@ -40,7 +41,8 @@ struct Asked {
     landscape: String,
     options: Value,
     prepare: PrepareOptions,
-    saturate: bool,
+    /// Whether numbers outside the format become its ends; left out: they are not held to it yet, [`choose_format`] does that.
+    saturate: Option<bool>,
 }
 
 /// The job of a learner on a stream: rows of a table, samples that are drawn, or those that ship with it.
@@ -52,7 +54,10 @@ pub(crate) fn job(source: &Source, data: Option<Arrays<'_>>, asked: &str) -> Res
     let unknown = |error| Refusal::unfit(format!("{error}"));
     let samples = match (data, asked.draw) {
         (Some(data), _) => {
-            let table = fitted(table_of(&source, data, &asked.prepare)?, options.format, asked.saturate)?;
+            let mut table = table_of(&source, data, &asked.prepare)?;
+            if let Some(saturate) = asked.saturate {
+                table = fitted(table, options.format, saturate)?;
+            }
             Samples::Table(table, Order::from_word(&asked.order).map_err(unknown)?)
         }
         (None, Some(draw)) => Samples::Draw(draw),
@@ -64,6 +69,28 @@ pub(crate) fn job(source: &Source, data: Option<Arrays<'_>>, asked: &str) -> Res
     job.landscape = StreamLandscape::from_word(&asked.landscape).map_err(unknown)?;
     job.primary = asked.primary.unwrap_or(job.primary);
     Ok(job)
+}
+
+/// Takes the smallest number format that does for a program, and holds the table to it: the words that say so.
+pub(crate) fn choose_format(job: &mut StreamJob, saturate: bool) -> Result<Option<String>, Refusal> {
+    let choice = is_program(&job.source).then(|| job.choose_format()).transpose()?;
+    if let Samples::Table(table, _) = &mut job.samples {
+        *table = fitted(table.clone(), job.options.format, saturate)?;
+    }
+    Ok(choice.map(|choice| choice.to_string()))
+}
+
+/// Compares the learner of a job with ordinary networks on the same drawn samples, of which these see at most so many.
+#[pyfunction]
+pub(crate) fn compare(py: Python<'_>, job: &Job, samples: u64) -> PyResult<String> {
+    let Inner::Stream(job) = &job.inner else {
+        return Err(Refusal::unfit("only learners on a stream are compared").into());
+    };
+    let Samples::Draw(draw) = job.samples else {
+        return Err(Refusal::unfit("ordinary networks are compared on samples that are drawn").into());
+    };
+    let compared = py.detach(|| OwnComparison::run(job, draw, samples, |_| {}));
+    Ok(serde_json::to_string(&compared.map_err(Refusal::from)?).map_err(Refusal::from)?)
 }
 
 /// The result as JSON.

@@ -316,11 +316,6 @@ impl TrainJob {
             .map_err(refused)
     }
 
-    fn repeats(&self, line: u32) -> JobError {
-        let perceptron = catalogue::with_text(&self.source.text).is_some_and(|s| s.name == "perceptron");
-        JobError::Repeats { name: self.source.name.clone(), line, perceptron }
-    }
-
     /// Data, learner, primary network, window, extended network: everything but training.
     ///
     /// # Errors
@@ -384,7 +379,7 @@ impl TrainJob {
         if let Some(ran) = self.interpret(&table, FIRST_STATEMENTS)?
             && ran.verdict == Verdict::Repeats
         {
-            return Err(self.repeats(ran.line.unwrap_or(1)));
+            return Err(JobError::repeats(&self.source, ran.line.unwrap_or(1)));
         }
         let lesson = PreparedTraining::prepare(learner, primary, table, self.options.clone())?;
         if !program::is_program(&self.source) {

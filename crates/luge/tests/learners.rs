@@ -36,7 +36,8 @@ struct Subject {
 }
 
 /// Learners that take long, and how they are kept short: so many rows, from all over the table, so many features, and these constants.
-const LONG: [(&str, usize, usize, &[&str]); 10] = [
+const LONG: [(&str, usize, usize, &[&str]); 11] = [
+    ("perceptron_rounds", 20, 4, &[]),
     ("mlp", 4, 2, &["ROUNDS=8"]),
     ("ridge", 12, 3, &[]),
     ("logistic_regression", 20, 4, &[]),

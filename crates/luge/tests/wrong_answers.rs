@@ -163,6 +163,41 @@ fn streams_say_where_numbers_wrapped_around() {
     assert!(held.theta[..1] == [100.0] && held.certificate.get("no_overflow").is_none());
 }
 
+/// The chosen format holds the numbers of the run itself, whose machine takes other samples than the first ones that pass.
+#[test]
+fn streams_choose_a_format() {
+    let chosen = |body: &str, samples: Samples| {
+        let mut job = StreamJob::new(program(&learner(body)), samples);
+        let format = job.choose_format().expect("a format").format.to_string();
+        let report = job.prepare().expect("a lesson").train(|_| std::ops::ControlFlow::Continue(()));
+        (format, report.expect("training"))
+    };
+    let table = |text: &str| {
+        let table = Table::read(text.as_bytes(), &["y".to_owned()], None).expect("a table");
+        Samples::Table(table, Order::Cycle)
+    };
+    let count = "let n: int<12>; while n < 200 { take; theta[0] += 1; n += 1; }";
+    let (format, report) = chosen(count, table("x,y\n1,1\n"));
+    assert_eq!((format.as_str(), report.theta[0]), ("fix:9.0", 200.0));
+    assert!(report.certificate.get("no_overflow").is_none());
+    // The fifth row is large: the machine comes to it only because the first rows pass while it is busy.
+    let sum = "let n: int<4>; while n < 3 { take; theta[0] += y; n += 1; }";
+    let (format, report) = chosen(sum, table("x,y\n1,1\n1,1\n1,1\n1,1\n1,100\n"));
+    assert!(report.certificate.get("no_overflow").is_none(), "{format}: theta {:?}", report.theta);
+    let halfspace = Samples::Draw("halfspace:features=1".parse().expect("a draw"));
+    let (format, report) =
+        chosen("let n: int<8>; while n < 40 { take; theta[1] += x[0]; n += 1; }", halfspace);
+    assert!(
+        report.certificate.get("no_overflow").is_none() && format.ends_with(".2"),
+        "{format}: {:?}",
+        report.theta
+    );
+    let machine =
+        StreamJob::new(luge::stream::open("parity_machine").expect("it ships"), table("x,y\n1,1\n"))
+            .choose_format();
+    assert!(machine.expect_err("a machine").to_string().contains("one format only"));
+}
+
 #[test]
 fn errors_of_jobs_can_be_told_apart() {
     let refused = job(shipped("perceptron"), "x,y\n1,1\n1,-1\n").prepare().err();

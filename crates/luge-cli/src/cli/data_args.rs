@@ -43,7 +43,7 @@ pub(super) struct DataArgs {
 
 /// A number format, or the smallest that does.
 #[derive(Clone, Copy)]
-enum FormatArg {
+pub(super) enum FormatArg {
     Auto,
     Given(NumberFormat),
 }

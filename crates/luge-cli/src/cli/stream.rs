@@ -21,20 +21,19 @@ use luge::{
     },
     stream::{
         self, Concept, Draw, Order, PreparedStream, PreparedStreamError, STREAM_LEARNERS, Samples,
-        StreamEngineChoice, StreamModel, StreamModelError, StreamMoment, StreamReport,
+        StreamEngineChoice, StreamLandscape, StreamModel, StreamModelError, StreamMoment, StreamReport,
     },
     trace::LONGEST_SEARCH,
     training::Claim,
 };
 use luge_landscape::{LandscapeKind, StreamConstantsError, StreamError, mlp::Float};
 use luge_machine::Step;
-use luge_net::NumberFormat;
 use luge_train::{Outcome, Snapshot, TrainError};
 use serde::Serialize;
 
 use super::{
     circuit,
-    data_args::{ColumnArgs, named_table},
+    data_args::{ColumnArgs, FormatArg, named_table},
     failure::{Failure, failures, show_warnings},
     landscape_args::cell_count,
     long_run::{LongRunArgs, Pace, RunArchive},
@@ -86,9 +85,9 @@ pub(super) struct Args {
     /// Maximum number of gradient steps
     #[arg(long, value_name = "N", default_value = "1_000_000_000", value_parser = step_count)]
     steps: Step,
-    /// Number format [default: fix:4.4, or that of a learner that ships]
+    /// Number format, or auto for the smallest fix:I.F in which no number of a program wraps around [default: fix:4.4, or that of a learner that ships]
     #[arg(long, value_name = "FORMAT")]
-    format: Option<NumberFormat>,
+    format: Option<FormatArg>,
     /// The network whose weights the learner finds, such as linear, parity or mlp:2-3-1 [default: linear, or that of a learner that ships]
     #[arg(long, value_name = "NETWORK")]
     primary: Option<String>,
@@ -312,20 +311,21 @@ impl Args {
 
     fn job(&self, data: Option<Data>) -> Result<StreamJob, Failure> {
         let source = open(&self.learner)?;
-        let samples = match (data, &self.draw) {
+        let format = match self.format {
+            Some(FormatArg::Given(format)) => format,
+            _ => StreamJob::format_for(&source),
+        };
+        let auto = matches!(self.format, Some(FormatArg::Auto));
+        let samples = match (&data, &self.draw) {
             (None, Some(draw)) => Samples::Draw(*draw),
             (None, None) => {
-                let format = self.format.unwrap_or_else(|| StreamJob::format_for(&source));
                 stream::own_samples(&source, format)?.unwrap_or_else(|| Samples::Draw(first_draw()))
             }
-            (Some(data), _) => {
-                let format = self.format.unwrap_or_else(|| StreamJob::format_for(&source));
-                Samples::Table(StreamJob::table(&source, data, format)?, self.order)
+            (Some(data), _) if auto => {
+                Samples::Table(StreamJob::as_given(&source, data.clone())?, self.order)
             }
+            (Some(data), _) => Samples::Table(StreamJob::table(&source, data.clone(), format)?, self.order),
         };
-        if let Samples::Table(table, _) = &samples {
-            table.notes.iter().for_each(|text| note(&format!("the data: {text}")));
-        }
         if !self.set.is_empty() && !program::is_program(&source) {
             return Err(Failure::usage(
                 format!("--set is for programs, and {} is a machine", source.name),
@@ -334,12 +334,24 @@ impl Args {
         }
         let mut job = StreamJob::new(source, samples);
         let options = &mut job.options;
-        options.format = self.format.unwrap_or(options.format);
+        options.format = format;
         (options.batch, options.seed, options.steps) = (self.batch, self.seed, self.steps);
         (options.label_bound, options.carrier, options.cells) = (self.label_bound, self.carrier, self.cells);
         (options.engine, options.hold) = (self.engine, self.hold);
         job.set.clone_from(&self.set);
         job.primary = self.primary.clone().unwrap_or(job.primary);
+        if auto {
+            if self.landscape == "mlp" {
+                job.landscape = StreamLandscape::Mlp;
+            }
+            note(&format!("format {}", job.choose_format()?));
+            let table =
+                data.map(|data| StreamJob::table(&job.source, data, job.options.format)).transpose()?;
+            job.samples = table.map_or(job.samples, |table| Samples::Table(table, self.order));
+        }
+        if let Samples::Table(table, _) = &job.samples {
+            table.notes.iter().for_each(|text| note(&format!("the data: {text}")));
+        }
         Ok(job)
     }
 }

@@ -8,8 +8,15 @@ use luge_net::{
 };
 use luge_sled::{Outcome, Verdict};
 
-use super::{JobError, TrainJob, program};
-use crate::data::Table;
+use super::{
+    JobError, TrainJob,
+    program::{self, ProgramError},
+    source::Source,
+};
+use crate::{
+    data::Table,
+    stream::{Samples, Stream, StreamJob, StreamLandscape},
+};
 
 /// Bits after the point during the search for the bits before it.
 const PROBE_FRACTION: u32 = 8;
@@ -67,10 +74,28 @@ pub enum NoFormat {
     Data,
 }
 
+/// A program, and how it is run with numbers of a format and at most so many statements.
 struct Search<'a> {
-    job: &'a TrainJob,
-    table: &'a Table,
+    source: &'a Source,
+    /// The numbers of its data.
+    data: &'a [f64],
+    run: &'a dyn Fn(NumberFormat, u64) -> Result<Outcome, ProgramError>,
     limit: u64,
+}
+
+/// Takes the smallest format in which no number of a program wraps around and theta is nearly what it is with wide numbers.
+fn choose(
+    source: &Source,
+    data: &[f64],
+    run: &dyn Fn(NumberFormat, u64) -> Result<Outcome, ProgramError>,
+) -> Result<FormatChoice, JobError> {
+    let search = Search { source, data, run, limit: MAX_STATEMENTS };
+    if program::is_program(source) { search.choose() } else { Err(search.no_format(NoFormat::Machine)) }
+}
+
+/// All numbers of a table.
+fn numbers(table: &Table) -> Vec<f64> {
+    table.features.data.iter().chain(&table.labels.data).copied().collect()
 }
 
 impl TrainJob {
@@ -80,27 +105,62 @@ impl TrainJob {
     /// If the data are not a table, or no format is suitable.
     pub fn choose_format(&mut self) -> Result<FormatChoice, JobError> {
         let table = self.as_given()?;
-        let choice = match program::is_program(&self.source) {
-            true => Search { job: self, table: &table, limit: MAX_STATEMENTS }.choose()?,
-            false => return Err(self.no_format(NoFormat::Machine)),
-        };
+        let run = |format, limit| program::interpret(&self.source, &table, format, &self.set, limit);
+        let choice = choose(&self.source, &numbers(&table), &run)?;
         self.options.format = choice.format;
         Ok(choice)
     }
+}
 
-    fn no_format(&self, why: NoFormat) -> JobError {
-        JobError::NoFormat { name: self.source.name.clone(), why }
+impl StreamJob {
+    /// The same on a stream whose numbers are as they are given. Which samples a machine takes depends on how long it is busy, so the
+    /// program is first tried on all that pass, and then on those that its machine takes; if a number wraps around there, the format
+    /// gets more bits before the point.
+    ///
+    /// # Errors
+    /// If no format is suitable.
+    pub fn choose_format(&mut self) -> Result<FormatChoice, JobError> {
+        let sizes = self.samples.sizes();
+        let data = match &self.samples {
+            Samples::Table(table, _) => numbers(table),
+            Samples::Draw(_) => Vec::new(),
+        };
+        let run = |format, limit| {
+            if let Samples::Table(table, _) = &self.samples {
+                let ran = program::interpret(&self.source, table, format, &self.set, limit)?;
+                if ran.taken == 0 && ran.verdict != Verdict::Waiting {
+                    return Ok(ran);
+                }
+            }
+            let mut stream = Stream::open(self.samples.clone(), format, self.options.seed);
+            let (mut x, mut y) = (vec![0.0; sizes.0], vec![0.0; sizes.1]);
+            let mut next = || {
+                stream.next_batch(&mut x, &mut y);
+                Some(x.iter().chain(&y).map(|&number| program::raw(number, format)).collect())
+            };
+            program::interpret_stream(&self.source, sizes, format, &self.set, &mut next, limit)
+        };
+        let mut choice = choose(&self.source, &data, &run)?;
+        self.options.format = choice.format;
+        while let NumberFormat::Fixed(fixed) = choice.format
+            && self.landscape == StreamLandscape::Plain
+            && self.prepare().is_ok_and(|lesson| lesson.overflows())
+            && let Some(wider) = format(fixed.n_integer() + 1, fixed.n_fraction())
+        {
+            choice.format = wider;
+            self.options.format = wider;
+        }
+        Ok(choice)
     }
 }
 
 impl Search<'_> {
     fn choose(mut self) -> Result<FormatChoice, JobError> {
-        let numbers = || self.table.features.data.iter().chain(&self.table.labels.data);
         let holds = |integer: &u32| {
             let end = (1_u64 << (integer - 1)) as f64;
-            numbers().all(|number| (-end..=end - 1.0).contains(number))
+            self.data.iter().all(|number| (-end..=end - 1.0).contains(number))
         };
-        let least = (2..MAX_BITS).find(holds).ok_or_else(|| self.job.no_format(NoFormat::Data))?;
+        let least = (2..MAX_BITS).find(holds).ok_or_else(|| self.no_format(NoFormat::Data))?;
         let widest = (least..=MAX_BITS - PROBE_FRACTION).rev().find(|&i| self.checks(i, PROBE_FRACTION));
         let Some(widest) = widest else { return self.only_format() };
         let wide = self.answer(widest, PROBE_FRACTION)?;
@@ -116,7 +176,7 @@ impl Search<'_> {
                 let most = (0..=MAX_BITS - i).rev().find(|&f| self.checks(i, f))?;
                 Some((i, most, self.fits(i, most)?))
             })
-            .ok_or_else(|| self.job.no_format(NoFormat::Endless))?;
+            .ok_or_else(|| self.no_format(NoFormat::Endless))?;
         let theta = numbers_of(&reference, most);
         let largest = theta.iter().fold(0.0_f64, |largest, number| largest.max(number.abs()));
         let choice = |fraction: u32, outcome: &Outcome| {
@@ -131,21 +191,25 @@ impl Search<'_> {
         let meaningful = near.filter(|choice| choice.format != choice.reference || most <= PROBE_FRACTION);
         meaningful
             .or_else(|| (PROBE_FRACTION.min(most)..=most).find_map(tried))
-            .ok_or_else(|| self.job.no_format(NoFormat::Endless))
+            .ok_or_else(|| self.no_format(NoFormat::Endless))
     }
 
     /// The format that the program's signature names.
     fn only_format(&self) -> Result<FormatChoice, JobError> {
-        let sizes = luge_sled::usual_sizes(&self.job.source.text);
+        let sizes = luge_sled::usual_sizes(&self.source.text);
         self.answer(sizes.integer, sizes.fraction)?;
         let format = format(sizes.integer, sizes.fraction).unwrap_or_default();
         Ok(FormatChoice { format, reference: format, difference: 0.0, tolerance: 0.0 })
     }
 
     fn run(&self, integer: u32, fraction: u32, limit: u64) -> Result<Outcome, JobError> {
-        let format = format(integer, fraction).ok_or_else(|| self.job.no_format(NoFormat::Data))?;
-        program::interpret(&self.job.source, self.table, format, &self.job.set, limit)
-            .map_err(|error| JobError::Program { text: Box::new(self.job.source.clone()), error })
+        let format = format(integer, fraction).ok_or_else(|| self.no_format(NoFormat::Data))?;
+        (self.run)(format, limit)
+            .map_err(|error| JobError::Program { text: Box::new(self.source.clone()), error })
+    }
+
+    fn no_format(&self, why: NoFormat) -> JobError {
+        JobError::NoFormat { name: self.source.name.clone(), why }
     }
 
     /// Whether the program is right for such numbers: its own types and literals may need more or fewer bits.
@@ -164,13 +228,13 @@ impl Search<'_> {
         let ran = self.run(integer, fraction, self.limit)?;
         let line = ran.line.unwrap_or(1);
         let why = match (ran.verdict, ran.wraps.first()) {
-            (Verdict::Repeats, _) => return Err(self.job.repeats(line)),
+            (Verdict::Repeats, _) => return Err(JobError::repeats(self.source, line)),
             (_, Some(wrap)) => NoFormat::TooLarge(wrap.line),
             (Verdict::Accepted, None) => return Ok(ran),
             (Verdict::Rejected, None) => NoFormat::Rejects(line),
             (Verdict::Limit | Verdict::Waiting, None) => NoFormat::Endless,
         };
-        Err(self.job.no_format(why))
+        Err(self.no_format(why))
     }
 }
 

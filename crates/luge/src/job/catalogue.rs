@@ -101,6 +101,8 @@ shipped! {
     learners {
         "perceptron" "sled" "Rosenblatt's perceptron: corrects a plane until it separates two classes"
             "learners/iris_setosa.csv" ["setosa"], [], "fix:8.4" "linear" Compact;
+        "perceptron_rounds" "sled" "the perceptron on data that no plane separates: it stops after ROUNDS rounds"
+            "data/breast_cancer.csv" ["malignant"], TUMOUR, "fix:6.8" "linear" Compact;
         "least_squares_line" "sled" "the line of least squares through points, in closed form"
             "data/anscombe_i.csv" ["y"], [], "fix:8.8" "linear" Compact;
         "sgd_linear" "sled" "stochastic gradient descent for a linear model"

@@ -7,6 +7,7 @@ use crate::{
     data::TableError,
     job::{
         auto_format::NoFormat,
+        catalogue,
         program::ProgramError,
         source::{ReadError, Source},
         universal,
@@ -112,4 +113,12 @@ pub enum JobError {
     /// Training that cannot be done with these options.
     #[error(transparent)]
     Training(#[from] TrainingError),
+}
+
+impl JobError {
+    /// A program whose state repeats in this line.
+    pub(crate) fn repeats(source: &Source, line: u32) -> Self {
+        let perceptron = catalogue::with_text(&source.text).is_some_and(|s| s.name == "perceptron");
+        Self::Repeats { name: source.name.clone(), line, perceptron }
+    }
 }

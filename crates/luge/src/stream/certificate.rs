@@ -111,6 +111,14 @@ fn beside<'s, T: Send + 's>(
     }
 }
 
+impl PreparedStream {
+    /// Whether a number of the learner's program wraps around on the samples that its machine takes.
+    pub(crate) fn overflows(&self) -> bool {
+        let ran = self.program.as_ref().and_then(|program| interpret(self, program));
+        ran.is_some_and(|ran| !ran.wraps.is_empty())
+    }
+}
+
 /// Interprets the program on the samples that the machine takes.
 fn interpret(lesson: &PreparedStream, (source, set): &(Source, Vec<String>)) -> Option<luge_sled::Outcome> {
     let (mut simulator, mut stream) = (lesson.simulator(), lesson.stream());

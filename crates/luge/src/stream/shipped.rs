@@ -164,6 +164,14 @@ impl StreamJob {
         job.table()
     }
 
+    /// The same as numbers of any size.
+    ///
+    /// # Errors
+    /// If they are no table.
+    pub fn as_given(source: &Source, data: Data) -> Result<Table, JobError> {
+        TrainJob::new(source.clone(), data).as_given()
+    }
+
     /// The number format for a learner, if none is asked for.
     #[must_use]
     pub fn format_for(source: &Source) -> NumberFormat {

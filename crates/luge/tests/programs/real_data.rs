@@ -74,6 +74,25 @@ fn ridge() {
 }
 
 #[test]
+fn perceptron_rounds() {
+    let ran = ran("perceptron_rounds");
+    let mut theta = vec![0.0; 5];
+    for _ in 0..4 {
+        for sample in 0..ran.n_samples() {
+            let (x, label) = (ran.x(sample), ran.label(sample));
+            // A product has eight bits after the point.
+            let product = |(w, x): (&f64, &f64)| (w * x * 256.0).floor() / 256.0;
+            let score = theta[0] + theta[1..].iter().zip(x).map(product).sum::<f64>();
+            if score * label <= 0.0 {
+                theta[0] += label;
+                theta[1..].iter_mut().zip(x).for_each(|(w, x)| *w += label * x);
+            }
+        }
+    }
+    assert_eq!((ran.weights(), ran.right()), (theta, 538));
+}
+
+#[test]
 fn logistic_regression() {
     let ran = ran("logistic_regression");
     let mut theta = vec![0.0; 5];

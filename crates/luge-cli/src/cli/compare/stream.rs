@@ -2,11 +2,11 @@
 
 use luge::stream::{Draw, Samples, StreamJob};
 use luge_experiments::compare::parity::{OwnComparison, ParityComparison};
-use luge_net::NumberFormat;
 
 use super::super::{
+    data_args::FormatArg,
     failure::Failure,
-    output::{Rows, place, show},
+    output::{Rows, note, place, show},
     progress::Progress,
     stream::open,
 };
@@ -20,9 +20,9 @@ pub(super) struct StreamArgs {
     /// stream: what to draw, as in luge stream; repeat for several sizes
     #[arg(long, value_name = "WHAT")]
     draw: Vec<Draw>,
-    /// stream: number format [default: fix:4.4, or that of a learner that ships]
+    /// stream: number format, or auto for the smallest fix:I.F in which no number of a program wraps around on the first stream [default: fix:4.4, or that of a learner that ships]
     #[arg(long, value_name = "FORMAT")]
-    format: Option<NumberFormat>,
+    format: Option<FormatArg>,
     /// stream: the network whose weights the learner finds [default: linear, or that of a learner that ships]
     #[arg(long, value_name = "NETWORK")]
     primary: Option<String>,
@@ -50,8 +50,12 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     };
     let source = open(learner)?;
     let mut job = StreamJob::new(source, Samples::Draw(first));
-    job.options.format = format.unwrap_or(job.options.format);
     job.primary = primary.clone().unwrap_or(job.primary);
+    match format {
+        Some(FormatArg::Given(format)) => job.options.format = *format,
+        Some(FormatArg::Auto) => note(&format!("format {}", job.choose_format()?)),
+        None => {}
+    }
     let plot = place(&mut args.force.outputs().reading(learner), args.plot.as_deref())?;
     let n_seeds = args.seeds.unwrap_or(1);
     let per_run = ParityComparison::n_ordinary();
