@@ -61,22 +61,24 @@ def sweep(
 
 
 def compare(
-    learner: Any, draw: str | Iterable[str], *, seeds: int | Iterable[int] = 1, samples: int = 1_000_000, on: str = "local",
+    learner: Any, draw: Any, *, seeds: int | Iterable[int] = 1, samples: int = 1_000_000, on: str = "local",
     folder: str | os.PathLike[str] | None = None, workers: int | None = None, callback: Callable[[int, int], Any] | None = None, **options: Any,
 ) -> pandas.DataFrame:  # fmt: skip
     """Puts a learner beside ordinary networks on the same streams: a frame with a row for each network on each stream.
 
-    ``draw``: what is drawn, as :func:`luge.stream_job` takes it, or several, such as the same in different sizes. ``seeds``: how many streams of each,
-    or which. Ordinary networks, with one and two hidden layers of 512 units by SGD and Adam at three rates each, see as many samples as pass before the
+    ``draw``: what is drawn, as :func:`luge.stream_job` takes it, or several, such as the same in different sizes; or arrays ``(x, y)`` or a frame with its
+    ``target``, of two classes, whose rows are drawn at random. ``seeds``: how many streams of each, or which. Ordinary networks, with one and two hidden layers of 512 units by SGD and Adam at three rates each, see as many samples as pass before the
     learner, at most ``samples``. ``right`` is the share of 10,000 new inputs whose label is predicted; ``curve`` has pairs of samples seen and that share.
     ``on``, ``folder``, ``workers`` and ``callback`` are as in :func:`sweep`; here one worker is the default, which uses several threads.
     All other ``options`` are those of :func:`luge.stream_job`.
     """
     import pandas
 
-    draws = [draw] if isinstance(draw, str) else list(draw)
+    own = hasattr(draw, "columns") or (isinstance(draw, tuple) and not isinstance(draw[0], str))
+    draws = [None if own else draw] if own or isinstance(draw, str) else list(draw)
+    samples_of = lambda what: {"samples": draw, "order": "draw"} if own else {"draw": what}
     streams = list(itertools.product(draws, range(seeds) if isinstance(seeds, int) else seeds))
-    jobs = [json.dumps([stream_job(learner, draw=what, seed=seed, **options).to_json(), samples]) for what, seed in streams]
+    jobs = [json.dumps([stream_job(learner, seed=seed, **samples_of(what), **options).to_json(), samples]) for what, seed in streams]
     keys = {text: hashlib.sha256(text.encode()).hexdigest() for text in jobs}
     rows = _rows(run_comparison, {key: text for text, key in keys.items()}, on, folder, workers or (1 if on == "local" else None), callback)
     return pandas.DataFrame([{"draw": what, "seed": seed, **row} for (what, seed), text in zip(streams, jobs) for row in rows[keys[text]]])

@@ -3,6 +3,8 @@
 import json
 import signal
 
+import numpy as np
+import pandas
 import pytest
 
 import luge
@@ -82,6 +84,19 @@ def test_a_learner_beside_ordinary_networks(tmp_path):
     assert not refused.certified[0]
     with pytest.raises(luge.LugeError, match="cannot be drawn"):
         luge.compare("parity", "parity:bits=a")
+
+
+def test_a_comparison_on_ones_own_data():
+    """Two classes that a plane separates: the learner is right on every row, at labels -1 and 1 as at 0 and 1."""
+    x = np.random.default_rng(1).integers(-4, 5, size=(200, 2)) / 4
+    right = x[:, 0] + x[:, 1] > 0.5
+    signs = luge.compare("stream_perceptron", (x, np.where(right, 1.0, -1.0)), samples=4096, seeds=2)
+    best = signs[signs.network != "learner"].groupby("seed").right.max()
+    assert len(signs) == 26 and (best > 0.9).all() and signs[signs.network == "learner"].right.min() > 0.9
+    frame = pandas.DataFrame({"a": x[:, 0], "b": x[:, 1], "class": np.where(right, 1.0, -1.0)})
+    assert signs.equals(luge.compare("stream_perceptron", frame, target="class", samples=4096, seeds=2))
+    several = luge.compare("stream_mean", (x, np.arange(200) / 64), samples=64)
+    assert "not two numbers of one column" in several.error[0]
 
 
 def test_a_comparison_by_ray(tmp_path):

@@ -13,7 +13,7 @@ use luge::{
     stream::{self, Draw, Order, Samples, StreamLandscape, StreamOptions, StreamReport},
     training::Claim,
 };
-use luge_experiments::compare::parity::OwnComparison;
+use luge_experiments::compare::parity::{CompareError, OwnComparison};
 use luge_landscape::LandscapeKind;
 use luge_net::{Values, Word};
 use luge_sled::OverflowSite;
@@ -80,17 +80,17 @@ pub(crate) fn choose_format(job: &mut StreamJob, saturate: bool) -> Result<Optio
     Ok(choice.map(|choice| choice.to_string()))
 }
 
-/// Compares the learner of a job with ordinary networks on the same drawn samples, of which these see at most so many.
+/// Compares the learner of a job with ordinary networks on the same samples, of which these see at most so many.
 #[pyfunction]
 pub(crate) fn compare(py: Python<'_>, job: &Job, samples: u64) -> PyResult<String> {
     let Inner::Stream(job) = &job.inner else {
         return Err(Refusal::unfit("only learners on a stream are compared").into());
     };
-    let Samples::Draw(draw) = job.samples else {
-        return Err(Refusal::unfit("ordinary networks are compared on samples that are drawn").into());
-    };
-    let compared = py.detach(|| OwnComparison::run(job, draw, samples, |_| {}));
-    Ok(serde_json::to_string(&compared.map_err(Refusal::from)?).map_err(Refusal::from)?)
+    let compared = py.detach(|| OwnComparison::run(job, samples, |_| {})).map_err(|error| match error {
+        CompareError::Stream(error) => error.into(),
+        error => Refusal::unfit(error.to_string()),
+    })?;
+    Ok(serde_json::to_string(&compared).map_err(Refusal::from)?)
 }
 
 /// The result as JSON.

@@ -4,7 +4,7 @@ mod model;
 mod network;
 
 use indicatif::HumanCount;
-use luge::{files::summary::spelled, job::Loaded, object, ordinary::OrdinaryModel};
+use luge::{files::summary::spelled, job::Loaded, object, ordinary::OrdinaryModel, stream::StreamModel};
 use luge_landscape::{LandscapeKind, VertexSet};
 use luge_machine::{
     Access, Input, Machine, Missing, Pattern, StateKind, Tape, TapeInput,
@@ -59,6 +59,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(path) = args.machine.model() {
         if let Some(model) = OrdinaryModel::load(path)? {
             return circuit::inspect(&model.circuit, args.json);
+        }
+        if let Some(model) = StreamModel::load(path)?.filter(|_| !args.variables) {
+            return model::of_stream(&model, args.json);
         }
         return if args.variables { model::variables(path, args.json) } else { model::run(path, args.json) };
     }

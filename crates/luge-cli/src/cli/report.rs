@@ -13,7 +13,7 @@ use luge::{
         outputs::{Output, OutputError, Outputs},
     },
     job::{self, Data, Job, TraceJob, TrainJob, catalogue, program::is_program, source::Source},
-    stream::{self, Draw, Samples, ShippedStream, StreamJob},
+    stream::{self, Draw, Samples, ShippedStream, StreamJob, StreamModel},
 };
 use luge_lab::{MAX_MOMENTS, PreparedJob, Report, RunError, StreamFilm, stream_report};
 use luge_landscape::{Carrier, LandscapeKind};
@@ -180,10 +180,14 @@ impl Args {
         Ok(job)
     }
 
-    /// The run on a stream that is asked for, if it is one: samples are drawn, or its learner ships.
+    /// The run on a stream that is asked for, if it is one: a model, a record or a checkpoint of one; or samples are drawn, or its
+    /// learner ships.
     fn stream(&self) -> Result<Option<StreamJob>, Failure> {
         let shipped = ShippedStream::find(&self.file).filter(|_| self.data.data.is_none());
-        if shipped.is_none() && self.draw.is_none() {
+        let mut kept = self.kept_stream()?;
+        if let Some(job) = &mut kept {
+            job.options.steps = self.steps.unwrap_or(job.options.steps).min(LONGEST);
+        } else if shipped.is_none() && self.draw.is_none() {
             return Ok(None);
         }
         if self.figures.is_some() {
@@ -191,6 +195,9 @@ impl Args {
                 "--figures with a learner from a stream",
                 "leave out --figures: the report's own pictures can be saved as SVG",
             ));
+        }
+        if kept.is_some() {
+            return Ok(kept);
         }
         let source = stream::open(&self.file)?;
         let format = self.data.format().unwrap_or_else(|| StreamJob::format_for(&source));
@@ -204,6 +211,20 @@ impl Args {
         job.options.steps = self.steps.unwrap_or(job.options.steps).min(LONGEST);
         job.primary = self.primary.clone().unwrap_or(job.primary);
         Ok(Some(job))
+    }
+
+    /// The run on a stream that a model, a record or a checkpoint came from.
+    fn kept_stream(&self) -> Result<Option<StreamJob>, Failure> {
+        let path = Path::new(&self.file);
+        if Checkpoint::begins(path) {
+            let Job::Stream(job) = Checkpoint::load(path)?.job else { return Ok(None) };
+            return Ok(Some(job));
+        }
+        let is_model = path.extension().is_some_and(|extension| extension == "safetensors");
+        let Some(model) = StreamModel::load(path)?.filter(|_| is_model) else { return Ok(None) };
+        let read = |place: &PathBuf| read_text(place).map(|(name, text)| model.data(name, text, true));
+        let data = self.data.data.as_ref().map(read).transpose()?;
+        Ok(Some(model.job(data.as_ref())?))
     }
 
     fn named(&self) -> Result<Job, Failure> {

@@ -311,20 +311,15 @@ impl Args {
 
     fn job(&self, data: Option<Data>) -> Result<StreamJob, Failure> {
         let source = open(&self.learner)?;
-        let format = match self.format {
-            Some(FormatArg::Given(format)) => format,
-            _ => StreamJob::format_for(&source),
-        };
-        let auto = matches!(self.format, Some(FormatArg::Auto));
         let samples = match (&data, &self.draw) {
-            (None, Some(draw)) => Samples::Draw(*draw),
             (None, None) => {
+                let format = match self.format {
+                    Some(FormatArg::Given(format)) => format,
+                    _ => StreamJob::format_for(&source),
+                };
                 stream::own_samples(&source, format)?.unwrap_or_else(|| Samples::Draw(first_draw()))
             }
-            (Some(data), _) if auto => {
-                Samples::Table(StreamJob::as_given(&source, data.clone())?, self.order)
-            }
-            (Some(data), _) => Samples::Table(StreamJob::table(&source, data.clone(), format)?, self.order),
+            (_, draw) => Samples::Draw(draw.unwrap_or_else(first_draw)),
         };
         if !self.set.is_empty() && !program::is_program(&source) {
             return Err(Failure::usage(
@@ -334,26 +329,39 @@ impl Args {
         }
         let mut job = StreamJob::new(source, samples);
         let options = &mut job.options;
-        options.format = format;
         (options.batch, options.seed, options.steps) = (self.batch, self.seed, self.steps);
         (options.label_bound, options.carrier, options.cells) = (self.label_bound, self.carrier, self.cells);
         (options.engine, options.hold) = (self.engine, self.hold);
         job.set.clone_from(&self.set);
         job.primary = self.primary.clone().unwrap_or(job.primary);
-        if auto {
-            if self.landscape == "mlp" {
-                job.landscape = StreamLandscape::Mlp;
-            }
-            note(&format!("format {}", job.choose_format()?));
-            let table =
-                data.map(|data| StreamJob::table(&job.source, data, job.options.format)).transpose()?;
-            job.samples = table.map_or(job.samples, |table| Samples::Table(table, self.order));
-        }
-        if let Samples::Table(table, _) = &job.samples {
-            table.notes.iter().for_each(|text| note(&format!("the data: {text}")));
-        }
+        job.landscape = if self.landscape == "mlp" { StreamLandscape::Mlp } else { StreamLandscape::Plain };
+        fit(&mut job, self.format, data.map(|data| (data, self.order)))?;
         Ok(job)
     }
+}
+
+/// Takes the number format that was asked for, or the smallest that does, and the rows of a table in it.
+pub(super) fn fit(
+    job: &mut StreamJob,
+    format: Option<FormatArg>,
+    table: Option<(Data, Order)>,
+) -> Result<(), Failure> {
+    match format {
+        Some(FormatArg::Given(format)) => job.options.format = format,
+        Some(FormatArg::Auto) => {
+            if let Some((data, order)) = &table {
+                job.samples = Samples::Table(StreamJob::as_given(&job.source, data.clone())?, *order);
+            }
+            note(&format!("format {}", job.choose_format()?));
+        }
+        None => {}
+    }
+    if let Some((data, order)) = table {
+        let table = StreamJob::table(&job.source, data, job.options.format)?;
+        table.notes.iter().for_each(|text| note(&format!("the data: {text}")));
+        job.samples = Samples::Table(table, order);
+    }
+    Ok(())
 }
 
 /// The text of a learner for streams.
@@ -363,7 +371,7 @@ pub(super) fn open(learner: &str) -> Result<Source, Failure> {
 }
 
 /// What is drawn by default.
-fn first_draw() -> Draw {
+pub(super) fn first_draw() -> Draw {
     Draw { concept: Concept::Parity { n_hidden: 16 }, n_features: 32, noise: 0.0 }
 }
 

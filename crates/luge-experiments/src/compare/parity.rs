@@ -19,7 +19,7 @@ use luge::{
     NumberFormat,
     draw::plot::{Axis, Chart, Stroke, grouped},
     ordinary::{OrdinaryError, OrdinaryOptions, PreparedOrdinary},
-    stream::{Concept, Draw, PreparedStreamError, Samples, ShippedStream, Stream, StreamJob},
+    stream::{Concept, Draw, Order, PreparedStreamError, Samples, ShippedStream, Stream, StreamJob},
 };
 
 /// What to compare.
@@ -193,7 +193,7 @@ impl ParityComparison {
         let Some(shipped) = ShippedStream::find("parity") else { unreachable!("the parity learner ships") };
         let mut job = StreamJob::new(shipped.program.source(), samples.clone());
         job.options.seed = options.seed;
-        let (learner, ordinary) = side_by_side(&job, draw, options.most_samples, &mut watch)?;
+        let (learner, ordinary) = side_by_side(&job, 0.5, options.most_samples, &mut watch)?;
         let failed = |error: OrdinaryError| PreparedStreamError::Stopped {
             step: learner.passed,
             taken: learner.taken,
@@ -230,8 +230,8 @@ fn parity_title(n_hidden: usize, n_bits: usize) -> String {
 /// One's own learner and ordinary networks on one stream.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct OwnComparison {
-    /// What is drawn.
-    pub draw: Draw,
+    /// What is drawn; `None` for rows of a table.
+    pub draw: Option<Draw>,
     /// What the stream is drawn from.
     pub seed: u64,
     /// The learner.
@@ -240,56 +240,88 @@ pub struct OwnComparison {
     pub ordinary: Vec<OrdinaryRun>,
 }
 
+/// Why a learner cannot be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum CompareError {
+    /// The learner cannot be run, or a network not be trained.
+    #[error(transparent)]
+    Stream(#[from] PreparedStreamError),
+    /// A table without two classes.
+    #[error("ordinary networks tell two classes apart, and the labels are not two numbers of one column")]
+    Classes,
+    /// A table whose rows do not pass at random.
+    #[error("rows that pass in turn leave no new samples to judge by")]
+    InTurn,
+}
+
 impl OwnComparison {
-    /// Runs the learner of a job on what is drawn, then trains the ordinary networks; `watch` is told how many of them are done.
+    /// Runs the learner of a job, then trains the ordinary networks on the same samples; `watch` is told how many of them are done.
     ///
     /// # Errors
-    /// If the learner cannot be run, or a network not be trained.
-    pub fn run(
-        job: &StreamJob,
-        draw: Draw,
-        most_samples: u64,
-        mut watch: impl FnMut(u64),
-    ) -> Result<Self, PreparedStreamError> {
-        let (learner, ordinary) = side_by_side(job, draw, most_samples, &mut watch)?;
+    /// If the learner cannot be run, a network not be trained, or the samples are not of two classes.
+    pub fn run(job: &StreamJob, most_samples: u64, mut watch: impl FnMut(u64)) -> Result<Self, CompareError> {
+        let (draw, threshold) = match &job.samples {
+            Samples::Draw(draw) => (Some(*draw), 0.5),
+            Samples::Table(_, Order::Cycle | Order::Shuffle) => return Err(CompareError::InTurn),
+            Samples::Table(table, Order::Draw) => {
+                let labels = &table.labels.data;
+                let (low, high) = labels.iter().fold((f64::MAX, f64::MIN), |(a, b), &y| (a.min(y), b.max(y)));
+                let two = labels.iter().all(|y| y.total_cmp(&low).is_eq() || y.total_cmp(&high).is_eq());
+                if !two || table.label_names.len() != 1 || low >= high {
+                    return Err(CompareError::Classes);
+                }
+                (None, f64::midpoint(low, high))
+            }
+        };
+        let (learner, ordinary) = side_by_side(job, threshold, most_samples, &mut watch)?;
         Ok(Self { draw, seed: job.options.seed, learner, ordinary })
     }
 
     /// Accuracy on new inputs against samples seen, in thousands.
     #[must_use]
     pub fn chart(&self) -> String {
-        let title = match self.draw.concept {
-            Concept::Parity { n_hidden } => parity_title(n_hidden, self.draw.n_features),
-            _ => self.draw.to_string(),
+        let title = match self.draw {
+            Some(Draw { concept: Concept::Parity { n_hidden }, n_features, .. }) => {
+                parity_title(n_hidden, n_features)
+            }
+            Some(draw) => draw.to_string(),
+            None => "Rows of a table, drawn at random".to_owned(),
         };
         chart(&title, "Luge, the learner", &self.learner, &self.ordinary)
     }
 }
 
-/// Runs a learner, and trains ordinary networks on the same stream.
+/// Runs a learner, and trains ordinary networks on the same stream; labels above the threshold are 1 to them, others 0.
 fn side_by_side(
     job: &StreamJob,
-    draw: Draw,
+    threshold: f64,
     most_samples: u64,
     watch: &mut dyn FnMut(u64),
 ) -> Result<(LearnerRun, Vec<OrdinaryRun>), PreparedStreamError> {
     let mut job = job.clone();
-    job.samples = Samples::Draw(draw);
     job.options.n_judged = N_NEW;
     let report = job.prepare()?.train(|_| ControlFlow::Continue(()))?;
     let seed = job.options.seed;
-    let stream = Stream::open(job.samples, job.options.format, seed);
+    let bits = matches!(&job.samples, Samples::Draw(draw) if draw.concept != Concept::Halfspace);
+    let n_features = job.samples.sizes().0;
+    let stream = Classes {
+        stream: Stream::open(job.samples, job.options.format, seed),
+        n_features,
+        bits,
+        threshold,
+        seed,
+    };
     let learner = LearnerRun {
         passed: report.steps,
         taken: report.taken,
         right: report.judged.map_or(0, |(right, _)| right),
-        right_before: new_inputs(&stream, (draw, seed)).1.iter().filter(|&&label| label > 0.5).count(),
+        right_before: stream.new_inputs().1.iter().filter(|&&label| label > 0.5).count(),
         certified: report.certificate.proves_the_run(),
     };
     let n_samples = learner.passed.min(most_samples).max(BATCH as u64);
     let mut ordinary = Vec::new();
     for together in kinds().chunks(n_at_once()) {
-        let run = &|&kind: &Kind| train(stream.clone(), (draw, seed), kind, n_samples);
+        let run = &|&kind: &Kind| train(stream.clone(), kind, n_samples);
         let runs: Vec<Result<OrdinaryRun, TrainError>> = std::thread::scope(|scope| {
             let threads: Vec<_> = together.iter().map(|kind| scope.spawn(move || run(kind))).collect();
             let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
@@ -350,19 +382,18 @@ fn n_at_once() -> usize {
 
 /// Trains one ordinary network on every sample of the stream, bits as -1 and 1.
 fn train(
-    mut stream: Stream,
-    (draw, seed): (Draw, u64),
+    mut stream: Classes,
     (optimiser, depth, rate): Kind,
     n_samples: u64,
 ) -> Result<OrdinaryRun, TrainError> {
     let widths: Vec<usize> =
-        [draw.n_features].into_iter().chain(std::iter::repeat_n(WIDTH, depth)).chain([1]).collect();
-    let mut network = Ordinary::new(&widths, optimiser, rate, seed)?;
-    let (new_x, new_y) = new_inputs(&stream, (draw, seed));
+        [stream.n_features].into_iter().chain(std::iter::repeat_n(WIDTH, depth)).chain([1]).collect();
+    let mut network = Ordinary::new(&widths, optimiser, rate, stream.seed)?;
+    let (new_x, new_y) = stream.new_inputs();
     let mut curve = vec![(0, network.n_right(&new_x, &new_y)?)];
     let (mut seen, mut next_look) = (0, 1_000);
     while seen < n_samples {
-        let (x, y) = batch(&mut stream, BATCH, draw);
+        let (x, y) = stream.batch(BATCH);
         network.step(&x, &y)?;
         seen += BATCH as u64;
         if seen >= next_look || seen >= n_samples {
@@ -373,18 +404,31 @@ fn train(
     Ok(OrdinaryRun { optimiser: optimiser.word(), depth, rate, curve })
 }
 
-/// The samples on which everybody is judged.
-fn new_inputs(stream: &Stream, (draw, seed): (Draw, u64)) -> (Vec<f32>, Vec<f32>) {
-    let mut judges = stream.clone();
-    judges.reseed(seed.wrapping_add(1));
-    batch(&mut judges, N_NEW, draw)
+/// A stream of two classes, as ordinary networks see it.
+#[derive(Clone)]
+struct Classes {
+    stream: Stream,
+    n_features: usize,
+    /// Whether features are 0 or 1.
+    bits: bool,
+    threshold: f64,
+    seed: u64,
 }
 
-/// Samples of the stream for an ordinary network: features around 0, labels 0 and 1.
-fn batch(stream: &mut Stream, n: usize, draw: Draw) -> (Vec<f32>, Vec<f32>) {
-    let (mut x, mut y) = (vec![0.0; n * draw.n_features], vec![0.0; n]);
-    stream.next_batch(&mut x, &mut y);
-    let signed = draw.concept == Concept::Halfspace;
-    let feature = |&x: &f64| if signed { x as f32 } else { 2.0 * x as f32 - 1.0 };
-    (x.iter().map(feature).collect(), y.iter().map(|&y| f32::from(u8::from(y > 0.5))).collect())
+impl Classes {
+    /// The samples on which everybody is judged.
+    fn new_inputs(&self) -> (Vec<f32>, Vec<f32>) {
+        let mut judges = self.clone();
+        judges.stream.reseed(self.seed.wrapping_add(1));
+        judges.batch(N_NEW)
+    }
+
+    /// The next samples: features around 0, labels 0 and 1.
+    fn batch(&mut self, n: usize) -> (Vec<f32>, Vec<f32>) {
+        let (mut x, mut y) = (vec![0.0; n * self.n_features], vec![0.0; n]);
+        self.stream.next_batch(&mut x, &mut y);
+        let feature = |&x: &f64| if self.bits { 2.0 * x as f32 - 1.0 } else { x as f32 };
+        let label = |&y: &f64| f32::from(u8::from(y > self.threshold));
+        (x.iter().map(feature).collect(), y.iter().map(label).collect())
+    }
 }

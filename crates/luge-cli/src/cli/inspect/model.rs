@@ -4,13 +4,19 @@ use std::path::Path;
 
 use indicatif::HumanCount;
 use luge::{
-    certificate::answer::failed, draw::plot::numeral, files::model::Model, object, training::VariableWeights,
+    certificate::{Certificate, answer::failed},
+    draw::plot::numeral,
+    files::model::Model,
+    object,
+    stream::StreamModel,
+    training::VariableWeights,
 };
+use luge_net::Layers;
 
 use super::{
     super::{
         failure::Failure,
-        output::{Rows, show},
+        output::{Rows, count, show},
     },
     network::NetworkProfile,
 };
@@ -38,6 +44,55 @@ pub(super) fn run(path: &Path, json: bool) -> Result<(), Failure> {
         network: &network,
     };
     show(json, &profile, || report(&model, &network))
+}
+
+/// Shows the model of a learner from a stream.
+pub(super) fn of_stream(model: &StreamModel, json: bool) -> Result<(), Failure> {
+    let network = model.network()?;
+    let layers = Layers::of(&network.network);
+    let (features, labels) = model.preparation.names();
+    let profile = object! {
+        learner: &model.source.name,
+        primary: &model.primary,
+        format: model.options.format.to_string(),
+        engine: model.options.engine.word(),
+        features: features,
+        labels: labels,
+        steps: model.steps,
+        taken: model.taken,
+        theta: &model.theta,
+        certificate: &model.certificate,
+        vertices: network.control().n_vertices(),
+        cells: model.options.cells,
+        units: layers.n_units(),
+        depth: layers.depth(),
+    };
+    show(json, &profile, || {
+        let mut rows = Rows::default();
+        let (features, labels) = (profile.features.join(", "), profile.labels.join(", "));
+        rows.row("model", format!("{} from {features} to {labels}", model.primary));
+        rows.row("theta", model.theta.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
+        rows.row("numbers", model.options.format);
+        let (steps, taken) = (HumanCount(model.steps), HumanCount(model.taken));
+        rows.row(
+            "trained",
+            format!("{} on a stream, {steps} gradient steps, {taken} batches taken", profile.learner),
+        );
+        rows.row("engine", profile.engine);
+        rows.row("certificate", verdict(&model.certificate));
+        let cells = count(profile.cells.unwrap_or(0));
+        rows.row("landscape", format!("plain, {} vertices, {cells} cells per tape", count(profile.vertices)));
+        rows.row("network", format!("{} units in {} layers", count(profile.units), profile.depth));
+        rows.text()
+    })
+}
+
+/// Whether all claims of a certificate hold.
+fn verdict(certificate: &Certificate) -> String {
+    match &failed(&certificate.claims())[..] {
+        [] => "all claims hold".to_owned(),
+        failed => format!("does not hold: {}", failed.join(", ")),
+    }
 }
 
 /// Shows which weights hold the variables of a model's program.
@@ -88,11 +143,7 @@ fn report(model: &Model, network: &NetworkProfile) -> String {
     rows.row("carrier", options.carrier.word());
     rows.row("engine", options.engine.word());
     rows.row("machine", format!("sha256 {}", card.machine_sha256));
-    let claims = match &failed(&card.certificate.claims())[..] {
-        [] => "all claims hold".to_owned(),
-        failed => format!("does not hold: {}", failed.join(", ")),
-    };
-    rows.row("certificate", claims);
+    rows.row("certificate", verdict(&card.certificate));
     network.add_to(&mut rows);
     rows.text()
 }
