@@ -113,8 +113,8 @@ impl TrainJob {
 }
 
 impl StreamJob {
-    /// The same on a stream whose numbers are as they are given. Which samples a machine takes depends on how long it is busy, so the
-    /// program is first tried on all that pass, and then on those that its machine takes; if a number wraps around there, the format
+    /// The same on a stream whose numbers are as they are given. Which samples a machine or a circuit takes depends on how long it is busy, so
+    /// the program is first tried on all that pass, and then on those that it takes; if a number wraps around there, the format
     /// gets more bits before the point.
     ///
     /// # Errors
@@ -143,8 +143,10 @@ impl StreamJob {
         let mut choice = choose(&self.source, &data, &run)?;
         self.options.format = choice.format;
         while let NumberFormat::Fixed(fixed) = choice.format
-            && self.landscape == StreamLandscape::Plain
-            && self.prepare().is_ok_and(|lesson| lesson.overflows())
+            && match self.landscape {
+                StreamLandscape::Plain => self.prepare().is_ok_and(|lesson| lesson.overflows()),
+                StreamLandscape::Mlp => self.circuit_overflows(),
+            }
             && let Some(wider) = format(fixed.n_integer() + 1, fixed.n_fraction())
         {
             choice.format = wider;

@@ -87,6 +87,23 @@ impl CircuitProgram {
 }
 
 impl StreamJob {
+    /// Whether a number of the program wraps around on the samples that its circuit takes.
+    pub(crate) fn circuit_overflows(&self) -> bool {
+        let Ok(LearnerCircuit { circuit, program: Some(program), .. }) = self.circuit() else { return false };
+        let mut stream = SampleStream::open(circuit.samples(), Some(&self.samples), self.options.seed);
+        let (mut simulator, mut taken) = (Simulator::new(&circuit), Vec::new());
+        while simulator.steps() < self.options.steps.min(LONGEST_SEARCH) && program.hold.is_none() {
+            let sample = stream.next_sample().bits;
+            match simulator.step(&sample) {
+                Ok(Cycle::Halted) | Err(_) => break,
+                Ok(Cycle::Take) => taken.push(sample),
+                Ok(_) => {}
+            }
+        }
+        let ran = program.interpret(&self.samples, &taken, simulator.steps());
+        ran.is_some_and(|ran| !ran.wraps.is_empty())
+    }
+
     /// The program's network of linear layers and ReLUs, ready to be trained on its samples.
     ///
     /// # Errors
