@@ -103,8 +103,8 @@ fn draw(
     }
 }
 
-/// How many entries of a row are computed at a time.
-const PIECE: usize = 1 << 16;
+/// How many entries of a row are computed at a time: few enough for the caches.
+const PIECE: usize = 1 << 12;
 
 /// The rows of a node's value, piece by piece: `see` gets the row, the column of the first entry, and entries. A matrix that is the
 /// result of a linear map is never laid out as a whole.

@@ -200,11 +200,11 @@ impl<'n> Columns<'n> {
 
     /// How the matrices made from vectors tell columns apart.
     fn look(&self, weights: &[SparseValues], inputs: &[Values]) -> Ground {
-        let (mut marks, mut splits) = (Partition::new(self.n_columns), Splits::default());
+        let (mut marks, mut splits) = (Partition::new(self.n_columns), Splits::new());
         for &node in &self.spread {
             evaluate_rows(self.network, weights, inputs, node, |_, first, numbers| {
                 if first == 0 {
-                    splits.clear();
+                    splits = Splits::new();
                 }
                 marks.tell_apart_by_numbers(&mut splits, first, numbers);
             });

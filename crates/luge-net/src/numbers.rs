@@ -225,7 +225,9 @@ pub(crate) fn power_of_two(exponent: i32) -> f64 {
 pub fn to_signs(format: NumberFormat, numbers: &[f64]) -> Vec<f64> {
     let word = |&number: &f64| format.encode(number, Overflow::Saturate).unwrap_or(Word(0));
     let sign = |bit: bool| if bit { 1.0 } else { -1.0 };
-    numbers.iter().flat_map(|number| format.bits(word(number)).map(sign)).collect()
+    let mut signs = Vec::with_capacity(numbers.len() * format.n_bits() as usize);
+    numbers.iter().for_each(|number| signs.extend(format.bits(word(number)).map(sign)));
+    signs
 }
 
 /// The numbers that bits stand for; a bit is 1 where its value is positive.

@@ -19,7 +19,28 @@ pub(super) struct Partition {
 const BEYOND: u64 = u64::MAX;
 
 /// New marks for an old mark and something that tells columns apart. There are few, and a lookup for every column.
-pub(super) type Splits = FxHashMap<(u32, u64), u32>;
+#[derive(Debug)]
+pub(super) struct Splits {
+    marks: FxHashMap<(u32, u64), u32>,
+    /// Some of them, each where its key says: nearly all lookups end here. No column has the mark `u32::MAX`.
+    recent: [((u32, u64), u32); Self::N_RECENT],
+}
+
+impl Splits {
+    /// A power of two.
+    const N_RECENT: usize = 256;
+
+    pub(super) fn new() -> Self {
+        Self { marks: FxHashMap::default(), recent: [((u32::MAX, 0), 0); Self::N_RECENT] }
+    }
+
+    /// Where a key is looked for first.
+    #[inline]
+    fn place((mark, reason): (u32, u64)) -> usize {
+        let mixed = (u64::from(mark) << 1 ^ reason).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> 56) as usize % Self::N_RECENT
+    }
+}
 
 impl Partition {
     /// All columns alike.
@@ -27,16 +48,23 @@ impl Partition {
         Self { marks: vec![0; n_columns], next: 1 }
     }
 
-    /// Gives a column another mark: the same one for the same mark before and the same reason.
-    fn split(&mut self, splits: &mut Splits, column: usize, reason: u64) {
-        let mark = splits.entry((self.marks[column], reason)).or_insert(self.next);
-        self.next = self.next.max(*mark + 1);
-        self.marks[column] = *mark;
+    /// Gives columns from one on other marks: the same ones for the same mark before and the same reason.
+    fn split(&mut self, splits: &mut Splits, first: usize, reasons: impl Iterator<Item = u64>) {
+        for (mark, reason) in self.marks[first..].iter_mut().zip(reasons) {
+            let key = (*mark, reason);
+            let recent = &mut splits.recent[Splits::place(key)];
+            if recent.0 != key {
+                let new = *splits.marks.entry(key).or_insert(self.next);
+                self.next = self.next.max(new + 1);
+                *recent = (key, new);
+            }
+            *mark = recent.1;
+        }
     }
 
-    /// Columns that differ in a row, of which the entries from column `first` on are given; `splits` is empty when a row begins.
+    /// Columns that differ in a row, of which the entries from column `first` on are given; `splits` is new when a row begins.
     pub(super) fn tell_apart_by_numbers(&mut self, splits: &mut Splits, first: usize, numbers: &[f64]) {
-        (first..).zip(numbers).for_each(|(column, number)| self.split(splits, column, number.to_bits()));
+        self.split(splits, first, numbers.iter().map(|number| number.to_bits()));
     }
 
     /// Makes a column different from all others.
@@ -50,14 +78,10 @@ impl Partition {
         let own = self.marks;
         let mut around = Self { marks: own.clone(), next: self.next };
         for away in 1..=reach {
-            let mut splits = Splits::default();
-            (0..own.len()).for_each(|column| {
-                around.split(&mut splits, column, neighbour(&own, column.checked_sub(away)));
-            });
-            splits.clear();
-            (0..own.len()).for_each(|column| {
-                around.split(&mut splits, column, neighbour(&own, Some(column + away)));
-            });
+            let beyond = || std::iter::repeat_n(BEYOND, away);
+            let marks = || own.iter().map(|&mark| u64::from(mark));
+            around.split(&mut Splits::new(), 0, beyond().chain(marks()));
+            around.split(&mut Splits::new(), 0, marks().skip(away).chain(beyond()));
         }
         let mut ground = Ground { kind_of: around.marks, own: Vec::new(), kinds: Vec::new() };
         let mut kind_of_mark = vec![u32::MAX; around.next as usize];
@@ -73,10 +97,6 @@ impl Partition {
         }
         ground
     }
-}
-
-fn neighbour(marks: &[u32], column: Option<usize>) -> u64 {
-    column.and_then(|column| marks.get(column)).map_or(BEYOND, |&mark| mark.into())
 }
 
 /// The kinds of columns before weights are compared.
