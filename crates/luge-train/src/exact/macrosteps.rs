@@ -78,12 +78,18 @@ impl Window {
         (at as usize >> 3, u32::from(self.shift).wrapping_sub(at & 7) & 63)
     }
 
+    /// The cells that it shows and others beside them, turned.
+    #[inline]
+    fn turned(&self, cells: &[u8], heads: &[i32; N_HEADS]) -> u64 {
+        let (byte, turn) = self.place(heads);
+        let eight = cells.get(byte..byte + 8).and_then(<[u8]>::first_chunk);
+        eight.map_or(0, |eight| u64::from_le_bytes(*eight)).rotate_left(turn)
+    }
+
     /// Adds the cells that it shows to the content.
     #[inline]
     fn show(&self, cells: &[u8], heads: &[i32; N_HEADS], content: &mut [u64; 2]) {
-        let (byte, turn) = self.place(heads);
-        let eight = cells.get(byte..).and_then(<[u8]>::first_chunk);
-        let turned = eight.map_or(0, |eight| u64::from_le_bytes(*eight)).rotate_left(turn);
+        let turned = self.turned(cells, heads);
         content[0] |= turned & self.masks[0];
         content[1] |= turned & self.masks[1];
     }
@@ -98,7 +104,7 @@ impl Window {
     #[inline]
     fn flip(&self, part: u64, cells: &mut [u8], heads: &[i32; N_HEADS]) {
         let (byte, turn) = self.place(heads);
-        if let Some(eight) = cells.get_mut(byte..).and_then(<[u8]>::first_chunk_mut) {
+        if let Some(eight) = cells.get_mut(byte..byte + 8).and_then(<[u8]>::first_chunk_mut) {
             *eight = (u64::from_le_bytes(*eight) ^ part.rotate_right(turn)).to_le_bytes();
         }
     }
@@ -240,7 +246,12 @@ impl Macrosteps {
                 let Some(entry) = self.entries.of_block.get_mut(block) else { break 'run Pause::Single };
                 let windows = self.windows.get(entry.first as usize..entry.end as usize).unwrap_or_default();
                 let mut key = [0, u64::from(entry.tag) << 32];
-                windows.iter().for_each(|window| window.show(&tapes.cells, &tapes.heads, &mut key));
+                if entry.in_one_word {
+                    let shown = |window: &Window| window.turned(&tapes.cells, &tapes.heads) & window.masks[0];
+                    key[0] = windows.iter().fold(0, |key, window| key | shown(window));
+                } else {
+                    windows.iter().for_each(|window| window.show(&tapes.cells, &tapes.heads, &mut key));
+                }
                 let Some(place) = find(&self.records, key) else { break 'run Pause::Unknown(key) };
                 let record = &self.records[place];
                 let steps = u64::from(record.steps());

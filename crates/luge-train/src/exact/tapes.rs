@@ -10,7 +10,7 @@ pub(super) const N_HEADS: usize = 32;
 /// How far a macrostep may bring a head, or look from where it was.
 pub(super) const REACH: i32 = 60;
 /// Macrosteps that are made before heads are held to the ends of their rows.
-pub(super) const UNCHECKED: u32 = 8;
+pub(super) const UNCHECKED: u32 = 16;
 /// Cells that are kept on either side of a head, so that so many macrosteps stay among them.
 const MARGIN: i64 = (REACH as i64) * (UNCHECKED as i64 + 2);
 /// The most cells of all rows: places among them are signed 32-bit numbers.

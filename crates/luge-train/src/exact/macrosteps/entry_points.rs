@@ -47,6 +47,8 @@ pub(super) struct EntryPoint {
     pub(super) steps: u64,
     /// How many contents they have shown.
     pub(super) n_known: u32,
+    /// Whether all their cells stand in the first word.
+    pub(super) in_one_word: bool,
     budget: u8,
     /// Whether they were found to be better than narrower ones.
     accepted: bool,
@@ -90,6 +92,7 @@ impl EntryPoints {
         };
         (entry.first, entry.end) = (first as u32, (first + windows.len()) as u32);
         (entry.tag, entry.review) = (self.tags.len() as u32, review);
+        entry.in_one_word = windows.iter().all(|window| window.masks[1] == 0);
         self.tags.push((block as u32, entry.first..entry.end));
     }
 
@@ -98,21 +101,26 @@ impl EntryPoints {
     pub(super) fn review(&mut self, block: usize) {
         let entry = self.of_block[block];
         let rate = |entry: &EntryPoint| entry.steps as f64 / f64::from(entry.uses.max(1));
+        let widest = usize::from(entry.budget) + 1 == BUDGETS.len();
+        let wider = EntryPoint { budget: entry.budget + 1, ..EntryPoint::default() };
         if let Some(before) = self.before[block].filter(|_| !entry.accepted) {
             if rate(&entry) < GAIN * rate(&before) {
-                self.restore(block, before);
+                // What is not wide enough for the next round of a loop may be no better at all, and the next width much better.
+                match widest {
+                    true => self.restore(block, before),
+                    false => self.of_block[block] = wider,
+                }
                 return;
             }
             self.of_block[block].accepted = true;
         }
-        let widest = usize::from(entry.budget) + 1 == BUDGETS.len();
         if widest {
             self.of_block[block].review = u32::MAX;
         } else if entry.uses / self.habits.worth < entry.n_known {
             self.of_block[block].review = entry.uses.saturating_mul(2);
         } else {
             self.before[block] = Some(self.of_block[block]);
-            self.of_block[block] = EntryPoint { budget: entry.budget + 1, ..EntryPoint::default() };
+            self.of_block[block] = wider;
         }
     }
 

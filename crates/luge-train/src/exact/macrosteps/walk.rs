@@ -79,15 +79,14 @@ impl Walk {
         self.cells[window.track()].rotate_left(u32::from(window.shift))
     }
 
-    /// On the cells around all heads.
-    fn around(block: usize, tapes: &Tapes) -> Self {
-        let mut walk = Self::new(block);
-        let half = Window::WIDEST as i32 / 2;
+    /// On the cells of each track from one on, counted from its head.
+    fn around(block: usize, tapes: &Tapes, first: &[i32; MAX_ROWS]) -> Self {
+        let mut walk = Self { first: *first, ..Self::new(block) };
         for track in 0..tapes.n_rows() {
             let mut content = [0; 2];
-            let window = Window::new(track, -half, Window::WIDEST, 0);
+            let window = Window::new(track, first[track], Window::WIDEST, 0);
             window.show(&tapes.cells, &tapes.heads, &mut content);
-            (walk.first[track], walk.width[track], walk.cells[track]) = (-half, Window::WIDEST, content[0]);
+            (walk.width[track], walk.cells[track]) = (Window::WIDEST, content[0]);
         }
         walk
     }
@@ -215,11 +214,31 @@ impl Shape {
         source: &mut Source<'_, '_>,
         tapes: &Tapes,
     ) -> Result<Option<Vec<Window>>, TrainError> {
-        let mut shape = Self::first_step(source.table, block);
-        if shape.n_bits() > Window::ROOM {
+        let first = Self::first_step(source.table, block);
+        if first.n_bits() > Window::ROOM {
             return Ok(None);
         }
-        let (mut walk, mut grown, mut entered) = (Walk::around(block, tapes), shape.clone(), None);
+        let widest = Window::WIDEST as i32;
+        let mut from = [-widest / 2; MAX_ROWS];
+        let mut shape = first.grown(Walk::around(block, tapes, &from), most_bits, source)?;
+        // Where steps have come to the end of what is shown, more is shown on that side.
+        let mut left = false;
+        for (from, &(low, high)) in from.iter_mut().zip(&shape.spans) {
+            if low == *from && high <= 1 {
+                (*from, left) = (2 - widest, true);
+            } else if high == *from + widest - 1 && low >= -1 {
+                (*from, left) = (-1, true);
+            }
+        }
+        if left {
+            shape = first.grown(Walk::around(block, tapes, &from), most_bits, source)?;
+        }
+        Ok(Some(shape.windows()))
+    }
+
+    /// With the cells that the steps of a walk depend on.
+    fn grown(&self, mut walk: Walk, most_bits: u32, source: &mut Source<'_, '_>) -> Result<Self, TrainError> {
+        let (mut shape, mut grown, mut entered) = (self.clone(), self.clone(), None);
         while walk.steps < MAX_STEPS {
             let block = walk.block;
             let stepped = walk.step(source, |track, offset| shape.add(track, offset))?;
@@ -231,6 +250,6 @@ impl Shape {
                 entered = Some(grown.clone());
             }
         }
-        Ok(Some(entered.unwrap_or(grown).windows()))
+        Ok(entered.unwrap_or(grown))
     }
 }
