@@ -149,7 +149,12 @@ impl<'m> Simulator<'m> {
     /// # Errors
     /// As for [`step`](Self::step).
     pub fn step_noting(&mut self) -> Result<Effect, Outcome> {
-        let action = self.table.action(self.next_action()?);
+        Ok(self.act(self.next_action()?))
+    }
+
+    /// Makes the step that does what the table says under this number.
+    fn act(&mut self, action: u32) -> Effect {
+        let action = self.table.action(action);
         let mut effect = Effect::default();
         for &(tape, symbol) in &action.writes {
             let before = self.tapes[tape].replace(self.heads[tape], symbol);
@@ -165,7 +170,7 @@ impl<'m> Simulator<'m> {
         }
         self.state = action.next;
         self.steps += 1;
-        Ok(effect)
+        effect
     }
 
     /// What the next step does, by its number in the table, or why there is none.

@@ -47,6 +47,11 @@ impl TapeCells {
         self.first..self.first + cell_count(self.cells.len())
     }
 
+    /// The first held cell.
+    pub(crate) fn first(&self) -> Cell {
+        self.first
+    }
+
     /// The symbols between the outermost cells that are not blank, and the cell of the first of them.
     pub fn trimmed(&self) -> (Cell, Vec<SymbolId>) {
         let filled = |&s: &u8| s != self.blank.0;

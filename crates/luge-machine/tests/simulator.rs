@@ -236,6 +236,9 @@ fn passages(machine: &Machine, input: &Input, lengths: &[usize]) -> TestCaseResu
             }
         }
         let passage = recording.finish(&simulator);
+        let binary = machine.tapes().iter().all(|tape| tape.alphabet.len() <= 2);
+        prop_assert_eq!(passage.is_some(), binary);
+        let Some(passage) = passage else { continue };
         let mut again = before.clone();
         prop_assert!(again.pass(&passage));
         prop_assert_eq!(configuration(&again), configuration(&simulator));
@@ -256,7 +259,7 @@ fn passages(machine: &Machine, input: &Input, lengths: &[usize]) -> TestCaseResu
 proptest! {
     #[test]
     fn passages_are_the_steps_they_stand_for(
-        (machine, input) in machine_and_input(Shape { n_tapes: 1..=4, n_symbols: 2..=4, start_may_halt: true, may_stay: true }),
+        (machine, input) in machine_and_input(Shape { n_tapes: 1..=4, n_symbols: 2..=3, start_may_halt: true, may_stay: true }),
         lengths in proptest::collection::vec(1_usize..20, 1..12),
     ) {
         passages(&machine, &input, &lengths)?;

@@ -6,7 +6,7 @@
 //! access to this.
 
 use super::{Simulator, recorded_steps::Trace};
-use crate::{Cell, Machine, StateId, Step, SymbolId, TapeId};
+use crate::{Cell, Machine, StateId, Step, SymbolId};
 
 /// A path ends after so many looks, or so many steps, whichever comes first.
 const MAX_LOOKS: usize = 14;
@@ -40,7 +40,7 @@ struct Ending {
     to: StateId,
     /// Cells that hold something else in the end, or may.
     writes: Vec<(u32, i32, SymbolId)>,
-    traces: Vec<Trace>,
+    traces: Box<[Trace]>,
 }
 
 /// Steps being made one by one.
@@ -116,7 +116,7 @@ impl Memo {
 impl Path {
     /// Notes the cells that the next step depends on and that no earlier one looked at or wrote.
     fn look(&mut self, simulator: &Simulator<'_>, heads: &[Cell]) {
-        for tape in simulator.machine.looked_at(simulator.state).map(TapeId::index) {
+        for tape in simulator.table.looked_at(simulator.state).iter().map(|tape| tape.index()) {
             let head = simulator.heads[tape];
             let place = (tape as u32, (head - heads[tape]) as i32);
             let same = |&(tape, offset, _): &(u32, i32, SymbolId)| (tape, offset) == place;
@@ -137,7 +137,8 @@ impl Path {
             }
         }
         self.steps += 1;
-        simulator.step().is_ok()
+        simulator.act(action);
+        true
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rules found by index instead of by search.
 
-use crate::{Machine, Pattern, StateId, SymbolId};
+use crate::{Machine, Pattern, StateId, SymbolId, TapeId};
 
 /// What one step does, listing only the tapes it changes.
 #[derive(Clone, Debug)]
@@ -15,6 +15,8 @@ pub(super) struct Action {
 pub(super) struct Table {
     actions: Vec<Action>,
     states: Vec<Lookup>,
+    /// The tapes that each state looks at.
+    looked_at: Vec<Vec<TapeId>>,
 }
 
 /// How a state finds its action.
@@ -36,7 +38,13 @@ impl Table {
     pub(super) fn new(machine: &Machine) -> Self {
         let mut actions = Vec::with_capacity(machine.n_rules());
         let states = machine.state_ids().map(|q| Lookup::new(machine, q, &mut actions)).collect();
-        Self { actions, states }
+        let looked_at = machine.state_ids().map(|q| machine.looked_at(q).collect()).collect();
+        Self { actions, states, looked_at }
+    }
+
+    /// The tapes that a state looks at.
+    pub(super) fn looked_at(&self, state: StateId) -> &[TapeId] {
+        &self.looked_at[state.index()]
     }
 
     pub(super) fn action(&self, number: u32) -> &Action {

@@ -136,7 +136,8 @@ impl<'m> StepChecker<'m> {
         while step > self.simulator.steps() && self.simulator.stopped().is_none() {
             self.note_heads();
             // The outcome is asked for elsewhere.
-            if self.step_noting(loss.filter(|_| single), Simulator::step_noting).is_none() {
+            let place = self.place();
+            if self.step_noting(place, loss.filter(|_| single), Simulator::step_noting).is_none() {
                 break;
             }
         }
@@ -165,9 +166,10 @@ impl<'m> StepChecker<'m> {
         }
     }
 
-    /// Makes one step of the machine and notes its situation; `None` if the machine has stopped.
+    /// Makes one step of the machine from its place and notes its situation; `None` if the machine has stopped.
     fn step_noting(
         &mut self,
+        (block, reads): (usize, u32),
         loss: Option<f64>,
         step: impl FnOnce(&mut Simulator<'m>) -> Result<Effect, luge_machine::Outcome>,
     ) -> Option<(Effect, Option<u32>)> {
@@ -175,7 +177,6 @@ impl<'m> StepChecker<'m> {
             return step(&mut self.simulator).ok().map(|effect| (effect, None));
         }
         let table = self.control.table();
-        let (block, reads) = self.place();
         let vertex = table.vertex(block, reads);
         let seen = table.looks_at(block);
         let unseen = table.column(vertex).map_or(0, |column| column.put) & !seen;
@@ -202,7 +203,7 @@ impl<'m> StepChecker<'m> {
     /// The first difference.
     pub fn check_step(&mut self, change: &StepDelta) -> Result<(), Mismatch> {
         self.note_heads();
-        let made = self.step_noting(Some(change.loss), Simulator::step_noting);
+        let made = self.step_noting(self.place(), Some(change.loss), Simulator::step_noting);
         let effect = made.map(|(effect, _)| effect).unwrap_or_default();
         let (block, reads) = self.place();
         if change.vertex == self.control.table().vertex(block, reads) && same(change, &effect) {
@@ -241,29 +242,31 @@ impl<'m> StepChecker<'m> {
         if steps.from != table.vertex(block, reads) {
             return Err((0, self.difference(&still, &Effect::default(), (block, reads))));
         }
-        let mut piece = Piece::default();
+        let (mut piece, mut here) = (Piece::default(), (block, reads));
         for (change, at) in steps.changes.iter().zip(1..) {
             // A step's situation depends on what its state sees, before the step and after it.
-            let before = self.place();
+            let before = here;
             let seen = || luge_net::tracks(table.looks_at(before.0)).map(TapeId::new);
             seen().for_each(|tape| recording.look(&self.simulator, tape));
-            self.note_heads();
-            let made = self.step_noting(Some(change.loss), |simulator| recording.step(simulator));
+            let made = self.step_noting(before, Some(change.loss), |simulator| recording.step(simulator));
             let (effect, place) = made.unwrap_or_default();
             seen().for_each(|tape| recording.look(&self.simulator, tape));
             piece = piece.and(table.vertex(before.0, before.1) as u32, place.unwrap_or(0));
-            let (block, reads) = self.place();
+            here = self.place();
             let last = at == steps.changes.len() as u64;
             let there = match last {
                 // Which vertex of the block it is, is compared when the next macrostep begins there.
-                true => table.block(change.vertex) == block,
-                false => change.vertex == table.vertex(block, reads),
+                true => table.block(change.vertex) == here.0,
+                false => change.vertex == table.vertex(here.0, here.1),
             };
+            if last || !there || !same(change, &effect) {
+                self.note_heads_before(&effect);
+            }
             if !there || !same(change, &effect) {
-                return Err((at, self.difference(change, &effect, (block, reads))));
+                return Err((at, self.difference(change, &effect, here)));
             }
         }
-        let passage = recording.finish(&self.simulator);
+        let Some(passage) = recording.finish(&self.simulator) else { return Ok(()) };
         let losses = Losses::of(steps.changes.iter().map(|change| change.loss));
         if self.followed.len() <= macrostep.index() {
             self.followed.resize(macrostep.index() + 1, None);
@@ -322,6 +325,14 @@ impl<'m> StepChecker<'m> {
     fn note_heads(&mut self) {
         for (tape, left) in self.left.iter_mut().enumerate() {
             *left = self.simulator.head(TapeId::new(tape));
+        }
+    }
+
+    /// The same after the step, which has done this.
+    fn note_heads_before(&mut self, effect: &Effect) {
+        self.note_heads();
+        for (tape, left) in self.left.iter_mut().enumerate() {
+            *left += (effect.left >> tape & 1) as Cell - (effect.right >> tape & 1) as Cell;
         }
     }
 
