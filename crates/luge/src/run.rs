@@ -16,3 +16,4 @@ pub mod run_stats;
 pub(crate) mod situations;
 #[doc(hidden)]
 pub mod step_checker;
+pub(crate) mod two_cores;

@@ -37,10 +37,12 @@ use crate::{
         follow::{Comparisons, Decoder, Expected, ObservationRate, RunProgress, RunSetup, TapeLimit},
         lockstep::{Lockstep, Window},
         run_stats::{Levels, RunStats},
+        two_cores::beside,
     },
 };
 pub use error::TrainingError;
 pub use options::{MAX_MACHINE_STEPS, TrainingOptions};
+use report::End;
 pub use report::TrainingReport;
 pub use request::Simulated;
 use request::{Built, Request};
@@ -321,18 +323,28 @@ impl PreparedTraining {
         let network = network_now.extended.network();
         let at_the_ends = followed.simulator.as_ref().is_some_and(|s| network_now.window.is_touched(s));
         let whole = (network, &self.copied_labels[..], at_the_ends);
-        let mut gradient = followed.recheck(self.options().autodiff_checks, whole, |spots| {
-            let dense = gradient::Dense { network, inputs: &task.inputs, shift: shift.clone() };
-            Ok::<_, TrainingError>(gradient::check(&dense, spots)?)
-        })?;
+        let looks = followed.was_looked_at();
+        // The first step and the program are looked at beside the rest.
+        let first_step = || {
+            self.interpreted();
+            looks.then(|| self.first_step_differs(&network_now.extended, &task.inputs)).transpose()
+        };
+        let (first_step, rechecked) = beside(first_step, || {
+            let gradient = followed.recheck(self.options().autodiff_checks, whole, |spots| {
+                let dense = gradient::Dense { network, inputs: &task.inputs, shift: shift.clone() };
+                Ok::<_, TrainingError>(gradient::check(&dense, spots)?)
+            })?;
+            Ok::<_, TrainingError>((gradient, End::of(self, &mut followed, &shift)))
+        });
+        let (mut gradient, end) = rechecked?;
         if gradient.seen.is_some() && gradient.differs.is_none() {
-            gradient.differs = self.first_step_differs(&network_now.extended, &task.inputs)?;
+            gradient.differs = first_step?.flatten();
         }
         if self.options().landscape == LandscapeKind::Internal && self.options().engine == EngineChoice::Auto
         {
             "landscape internal has no sparse layers".clone_into(&mut followed.chosen.why);
         }
-        Ok(TrainingReport::conclude(self, followed, &gradient, &shift))
+        Ok(TrainingReport::conclude(self, followed, &gradient, end))
     }
 
     /// In what the first step, which copies the labels and moves nothing else, differs from the network's gradient step.

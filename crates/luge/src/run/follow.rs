@@ -5,7 +5,7 @@ mod kept;
 mod monitor;
 mod observation_rate;
 
-use std::{ops::ControlFlow, thread, time::Duration};
+use std::{ops::ControlFlow, time::Duration};
 
 use luge_landscape::{Configuration, Control, Undecodable};
 use luge_machine::{Input, Machine, Simulator, Step};
@@ -22,6 +22,7 @@ use crate::{
         run_stats::{Levels, RunStats},
         situations::{LookAt, Situations},
         step_checker::StepChecker,
+        two_cores,
     },
 };
 use judging::Told;
@@ -124,6 +125,11 @@ impl FinishedRun<'_> {
         self.simulator.as_ref().and_then(stopped_after)
     }
 
+    /// Whether every step was looked at, so that the network is differentiated in every situation.
+    pub(crate) fn was_looked_at(&self) -> bool {
+        self.situations.is_some() && self.chosen.engine != EngineChoice::Dense
+    }
+
     /// Holds the steps of the run to automatic differentiation: the network is differentiated in every situation that the run met, and
     /// where weights drift also with the weights that it first met them with. Where the run was not looked at step by step, or somebody
     /// asks for a number, so many steps of it are handed to `check`, which makes them again with the weights that they had.
@@ -203,8 +209,7 @@ impl<'a> RunSetup<'a> {
         let claimed = from.clone();
         let record = from.map_or_else(RunStats::default, |(_, record)| record);
         let (changes, losses, told) = (Vec::new(), Vec::new(), Told::default());
-        let two_cores = thread::available_parallelism().is_ok_and(|n_cores| n_cores.get() > 1)
-            && !faults::planted("a judge without a core");
+        let two_cores = two_cores::are_there() && !faults::planted("a judge without a core");
         let attention = self.attention;
         let kept = kept::room_for(&*engine);
         let expected = self.expected;

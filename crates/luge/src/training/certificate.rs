@@ -5,7 +5,7 @@ use luge_net::{Shape, SparseValues, Values, evaluate_some};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, Uniform};
 
-use super::{PreparedTraining, Simulated, loss_figures::LossFigures, report::End};
+use super::{PreparedTraining, Simulated, loss_figures::LossFigures};
 use crate::{
     certificate::{
         Certificate, Claim, gradient::GradientCheck, no_overflow, paper_bounds::SizeClaim, translation,
@@ -24,18 +24,18 @@ pub(super) fn certify(
     lesson: &PreparedTraining,
     followed: &FinishedRun<'_>,
     gradient: &GradientCheck,
-    (parameters, end): (&[SparseValues], &End<'_>),
+    output: Claim,
 ) -> Certificate {
     let (layers, units) = sizes(lesson);
     let FinishedRun { outcome, record, .. } = followed;
-    let simulated = followed.machine_steps().and_then(|_| lesson.simulated().ok());
+    let simulated = simulated(lesson, followed);
     let mut certificate: Certificate = [
         ("trace", trace(record, followed.path)),
         ("gradient", Claim::new(gradient.holds(), gradient.figures())),
         ("step_count", step_count(lesson, *outcome, simulated)),
         ("labels_copied", labels_copied(lesson, record, gradient)),
         ("loss_bounds", loss_bounds(lesson, record)),
-        ("output_equals_primary", output_equals_primary(lesson, parameters, end, simulated)),
+        ("output_equals_primary", output),
         ("no_gradient_through_primary", no_gradient_through_primary(lesson)),
         ("layers", layers),
         ("units", units),
@@ -48,6 +48,14 @@ pub(super) fn certify(
     }
     certificate.set("no_overflow", no_overflow(lesson.wraps()));
     certificate
+}
+
+/// What the simulator says of a run whose machine has stopped.
+pub(super) fn simulated<'l>(
+    lesson: &'l PreparedTraining,
+    followed: &FinishedRun<'_>,
+) -> Option<&'l Simulated> {
+    followed.machine_steps().and_then(|_| lesson.simulated().ok())
 }
 
 fn trace(record: &RunStats, path: u64) -> Claim {
@@ -132,15 +140,16 @@ fn loss_bounds(lesson: &PreparedTraining, record: &RunStats) -> Claim {
     Claim { holds, figures }
 }
 
-fn output_equals_primary(
+/// Whether the network with these parameters, whose theta and outputs on the training data these are, computes f_theta.
+pub(super) fn output_equals_primary(
     lesson: &PreparedTraining,
     parameters: &[SparseValues],
-    end: &End<'_>,
+    (theta, out): (&[f64], &Values),
     simulated: Option<&Simulated>,
 ) -> Claim {
-    let same_theta = simulated.is_some_and(|simulated| same_bits(end.theta, &simulated.theta));
-    let predictor = lesson.predictor(simulated.map_or(end.theta, |simulated| &simulated.theta));
-    let on_training = same_bits(&end.out.data, &predictor.predict(&lesson.table().features).data);
+    let same_theta = simulated.is_some_and(|simulated| same_bits(theta, &simulated.theta));
+    let predictor = lesson.predictor(simulated.map_or(theta, |simulated| &simulated.theta));
+    let on_training = same_bits(&out.data, &predictor.predict(&lesson.table().features).data);
     let mut generator = ChaCha8Rng::seed_from_u64(0);
     let shape = lesson.table().features.shape;
     let n_batches = N_NEW.div_ceil(shape.rows);

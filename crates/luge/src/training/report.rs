@@ -7,7 +7,10 @@ use luge_net::{SparseValues, Values, evaluate_some};
 use luge_train::Outcome;
 use serde::Serialize;
 
-use super::{Certificate, PreparedTraining, certificate::certify};
+use super::{
+    Certificate, Claim, PreparedTraining,
+    certificate::{certify, output_equals_primary, simulated},
+};
 use crate::{
     certificate::gradient::GradientCheck,
     data::Score,
@@ -53,21 +56,19 @@ pub struct TrainingReport {
     pub chosen: Chosen,
 }
 
-/// What the trained network gives on the data.
-pub(super) struct End<'a> {
-    pub(super) theta: &'a [f64],
-    pub(super) out: &'a Values,
+/// The trained network, and what it gives on the data.
+pub(super) struct End {
+    pub(super) parameters: Vec<SparseValues>,
+    pub(super) theta: Vec<f64>,
+    pub(super) out: Values,
     loss: f64,
+    /// That the network outputs what the primary network does.
+    pub(super) output: Claim,
 }
 
-impl TrainingReport {
-    /// Examines the network after a run; cell 0 of the engine's tapes lies `shift` cells into the network's.
-    pub(super) fn conclude(
-        lesson: &PreparedTraining,
-        mut followed: FinishedRun<'_>,
-        gradient: &GradientCheck,
-        shift: &[Cell],
-    ) -> Self {
+impl End {
+    /// Evaluates the network after a run; cell 0 of the engine's tapes lies `shift` cells into the network's.
+    pub(super) fn of(lesson: &PreparedTraining, followed: &mut FinishedRun<'_>, shift: &[Cell]) -> Self {
         let engine = &followed.engine;
         let network = lesson.extended().network();
         let parameters = match shift.iter().all(|&shift| shift == 0) {
@@ -82,30 +83,45 @@ impl TrainingReport {
             lesson.extended().initial().to_vec()
         });
         let nodes = lesson.extended().nodes();
-        let end =
-            evaluate_some(network, &parameters, &lesson.inputs(), &[nodes.theta, nodes.out, network.loss()]);
-        let end = End { theta: &end[0].data, out: &end[1], loss: end[2].data[0] };
+        let asked = [nodes.theta, nodes.out, network.loss()];
+        let mut values = evaluate_some(network, &parameters, &lesson.inputs(), &asked).into_iter();
+        let mut next = || values.next().map_or_else(|| Values::column(Vec::new()), |value| value);
+        let (theta, out, loss) = (next().data, next(), next().data.first().copied().unwrap_or(f64::NAN));
+        let simulated = simulated(lesson, followed);
+        let output = output_equals_primary(lesson, &parameters, (&theta, &out), simulated);
+        Self { parameters, theta, out, loss, output }
+    }
+}
+
+impl TrainingReport {
+    /// Draws up the report of a run.
+    pub(super) fn conclude(
+        lesson: &PreparedTraining,
+        mut followed: FinishedRun<'_>,
+        gradient: &GradientCheck,
+        end: End,
+    ) -> Self {
+        let engine = &followed.engine;
         // What the engine reports once the machine has halted is held to the network itself.
         let halted = followed.record.halted.filter(|_| gradient.seen.is_some());
         if let Some(loss) = halted.filter(|&loss| !near(end.loss, loss)) {
             let why = format!("the network ends with the loss {}, the run reports {loss}", end.loss);
             followed.record.differs(engine.steps(), &why);
         }
-        let theta = end.theta.to_vec();
         Self {
             outcome: followed.outcome,
             machine_steps: followed.simulator.as_ref().map_or(0, Simulator::steps),
             train_loss: end.loss,
-            classified: lesson.table().right_rows(end.out),
+            classified: lesson.table().right_rows(&end.out),
             tested: lesson.table().held_out.as_ref().and_then(|held_out| {
-                let out = lesson.predictor(&theta).predict(&held_out.features);
+                let out = lesson.predictor(&end.theta).predict(&held_out.features);
                 held_out.preparation.score(&out, &held_out.labels)
             }),
             trained_in: followed.trained_in,
             drift: followed.record.drift,
-            certificate: certify(lesson, &followed, gradient, (&parameters, &end)),
-            theta,
-            parameters,
+            certificate: certify(lesson, &followed, gradient, end.output),
+            theta: end.theta,
+            parameters: end.parameters,
             path: followed.path,
             chosen: followed.chosen,
         }
