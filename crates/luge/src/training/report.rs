@@ -84,9 +84,8 @@ impl End {
         });
         let nodes = lesson.extended().nodes();
         let asked = [nodes.theta, nodes.out, network.loss()];
-        let mut values = evaluate_some(network, &parameters, &lesson.inputs(), &asked).into_iter();
-        let mut next = || values.next().map_or_else(|| Values::column(Vec::new()), |value| value);
-        let (theta, out, loss) = (next().data, next(), next().data.first().copied().unwrap_or(f64::NAN));
+        let values = evaluate_some(network, &parameters, &lesson.inputs(), &asked);
+        let (theta, out, loss) = (values[0].data.clone(), values[1].clone(), values[2].data[0]);
         let simulated = simulated(lesson, followed);
         let output = output_equals_primary(lesson, &parameters, (&theta, &out), simulated);
         Self { parameters, theta, out, loss, output }
