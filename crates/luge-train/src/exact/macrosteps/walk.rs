@@ -82,9 +82,9 @@ impl Walk {
     /// On the cells of each track from one on, counted from its head.
     fn around(block: usize, tapes: &Tapes, first: &[i32; MAX_ROWS]) -> Self {
         let mut walk = Self { first: *first, ..Self::new(block) };
-        for track in 0..tapes.n_rows() {
+        for (track, &first) in first.iter().enumerate().take(tapes.n_rows()) {
             let mut content = [0; 2];
-            let window = Window::new(track, first[track], Window::WIDEST, 0);
+            let window = Window::new(track, first, Window::WIDEST, 0);
             window.show(&tapes.cells, &tapes.heads, &mut content);
             (walk.width[track], walk.cells[track]) = (Window::WIDEST, content[0]);
         }
