@@ -227,17 +227,23 @@ impl Expr {
         }
     }
 
+    /// Whether it or one of its operands is as wanted.
+    pub(crate) fn any(&self, wanted: &dyn Fn(&Self) -> bool) -> bool {
+        let inside = match self {
+            Self::Constant { .. } | Self::Variable { .. } | Self::Element { .. } | Self::Data { .. } => false,
+            Self::Negate(e) | Self::Abs(e) | Self::Sign(e) | Self::Shl(e, _) | Self::Shr(e, _) => {
+                e.any(wanted)
+            }
+            Self::Cast(e, _) | Self::Clamp(e, _) => e.any(wanted),
+            Self::Binary(_, a, b) => a.any(wanted) || b.any(wanted),
+        };
+        inside || wanted(self)
+    }
+
     /// Whether evaluating it can end the run.
     pub(crate) fn has_computed_index(&self) -> bool {
-        match self {
-            Self::Constant { .. } | Self::Variable { .. } => false,
-            Self::Element { index, .. } | Self::Data { index, .. } => !index.computed.is_empty(),
-            Self::Negate(e) | Self::Abs(e) | Self::Sign(e) | Self::Shl(e, _) | Self::Shr(e, _) => {
-                e.has_computed_index()
-            }
-            Self::Cast(e, _) | Self::Clamp(e, _) => e.has_computed_index(),
-            Self::Binary(_, a, b) => a.has_computed_index() || b.has_computed_index(),
-        }
+        let computed = |index: &Index| !index.computed.is_empty();
+        self.any(&|e| matches!(e, Self::Element { index, .. } | Self::Data { index, .. } if computed(index)))
     }
 }
 
@@ -247,9 +253,9 @@ impl Cond {
         match self {
             Self::Constant(_) | Self::Read(_) | Self::Flag(Place::Slot(_)) => false,
             Self::Flag(Place::Element(_, index)) => !index.computed.is_empty(),
-            Self::Less(a, b) | Self::Equal(a, b) => a.has_computed_index() || b.has_computed_index(),
+            Self::Less(a, b) | Self::Equal(a, b) => [a, b].iter().any(|e| e.has_computed_index()),
             Self::Not(cond) => cond.has_computed_index(),
-            Self::And(a, b) | Self::Or(a, b) => a.has_computed_index() || b.has_computed_index(),
+            Self::And(a, b) | Self::Or(a, b) => [a, b].iter().any(|cond| cond.has_computed_index()),
         }
     }
 }

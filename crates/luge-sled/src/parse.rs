@@ -66,17 +66,13 @@ impl Parser<'_> {
 
     fn item(&mut self, program: &mut Program) -> Parsed<()> {
         if self.take("const") {
-            let constant = self.constant()?;
-            program.constants.push(constant);
+            program.constants.push(self.constant()?);
         } else if self.take("type") {
             let name = self.name("the type's name")?;
             self.expect("=")?;
-            let ty = self.ty()?;
-            self.semicolon()?;
-            program.types.push((name, ty));
+            program.types.push((name, self.ended(Self::ty)?));
         } else if self.take("fn") {
-            let function = self.function()?;
-            program.functions.push(function);
+            program.functions.push(self.function()?);
         } else if self.take("learner") {
             let name = self.name("the learner's name")?;
             let parameters = self.parameters()?;
@@ -97,9 +93,7 @@ impl Parser<'_> {
     fn constant(&mut self) -> Parsed<(Name, Expr)> {
         let name = self.name("the constant's name")?;
         self.expect("=")?;
-        let value = self.expr()?;
-        self.semicolon()?;
-        Ok((name, value))
+        Ok((name, self.ended(Self::expr)?))
     }
 
     fn skip_to_item(&mut self, start: usize) {
@@ -143,10 +137,7 @@ impl Parser<'_> {
         } else if self.take("tape") {
             TypeKind::Tape
         } else if self.take("int") {
-            self.expect("<")?;
-            let width = self.additive()?;
-            self.expect(">")?;
-            TypeKind::Int(Box::new(width))
+            TypeKind::Int(Box::new(self.within("<", Self::additive, ">")?))
         } else if self.take("fix") {
             self.expect("<")?;
             let integer = self.additive()?;
@@ -243,16 +234,10 @@ impl Parser<'_> {
             self.semicolon()?;
             kind
         } else if self.take("assert") {
-            self.expect("(")?;
-            let condition = self.expr()?;
-            self.expect(")")?;
-            self.semicolon()?;
-            StmtKind::Assert(condition)
+            StmtKind::Assert(self.ended(|parser| parser.within("(", Self::expr, ")"))?)
         } else if self.take("print") {
             self.expect("(")?;
-            let parts = self.list(")", Self::printed)?;
-            self.semicolon()?;
-            StmtKind::Print(parts)
+            StmtKind::Print(self.ended(|parser| parser.list(")", Self::printed))?)
         } else if self.take("return") {
             self.return_stmt(start)?
         } else if self.peek().kind == Kind::Name {
@@ -379,8 +364,6 @@ impl Parser<'_> {
         if op.is_none() && !self.take("=") {
             return self.fail("`=`");
         }
-        let value = self.expr()?;
-        self.semicolon()?;
-        Ok(StmtKind::Assign { place, op, value })
+        Ok(StmtKind::Assign { place, op, value: self.ended(Self::expr)? })
     }
 }

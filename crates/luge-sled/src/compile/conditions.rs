@@ -5,15 +5,15 @@ use super::{
     bit_serial::{Pass, Root, Tail},
     graph::Node,
     operands::pair,
-    position::Pos,
+    position::WayEnd,
     tapes::{self, Tape},
 };
 use crate::core::{Cond, Expr};
 
 /// Where a condition leads to, and the heads with it; nothing comes where `None` is.
 pub(super) struct Branches {
-    pub(super) holds: Option<(Node, Pos)>,
-    pub(super) fails: Option<(Node, Pos)>,
+    pub(super) holds: WayEnd,
+    pub(super) fails: WayEnd,
 }
 
 impl Generator<'_> {

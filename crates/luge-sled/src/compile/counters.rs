@@ -76,12 +76,7 @@ impl Generator<'_> {
 
     /// Between what an index lies while the loops around it run.
     pub(super) fn range(&self, index: &Affine) -> (i64, i64) {
-        let mut range = (index.constant, index.constant);
-        for &(var, factor) in &index.terms {
-            let most = factor.saturating_mul((self.most_of(var) - 1).max(0));
-            range = (range.0.saturating_add(most.min(0)), range.1.saturating_add(most.max(0)));
-        }
-        range
+        index.range(|var| (0, (self.most_of(var) - 1).max(0)))
     }
 
     /// Does something as often as the counter of a loop around says.

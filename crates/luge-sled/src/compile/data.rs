@@ -97,7 +97,7 @@ impl Generator<'_> {
         match self.pos.data.clone() {
             DataPos::Anywhere => self.want_data(&DataPos::Inside(target.clone())),
             DataPos::Inside(now) => {
-                let now = self.take_back_data(now, target);
+                let now = self.take_back(DATA, now, target);
                 self.move_numbers(&now, target);
             }
             DataPos::Lost => {
@@ -108,18 +108,6 @@ impl Generator<'_> {
             DataPos::Start | DataPos::End => {}
         }
         self.pos.data = DataPos::Inside(target.clone());
-    }
-
-    pub(super) fn take_back_data(&mut self, now: Affine, target: &Affine) -> Affine {
-        let distance = target.minus(&now);
-        let Some(pending) = &mut self.pending else { return now };
-        let Some(at) = pending.movable.iter().position(|walker| walker.tape == DATA) else { return now };
-        if distance.is_constant() && distance.constant < 0 {
-            let walker = pending.movable.remove(at);
-            pending.back.push(walker);
-            return now.offset(-1);
-        }
-        now
     }
 
     fn move_numbers(&mut self, from: &Affine, to: &Affine) {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use luge_machine::{MachineBuilder, Move, Pattern, Rule, SampleUse, StateId, SymbolId, Write};
+use luge_machine::{MachineBuilder, Move, Pattern, SampleUse, StateId, SymbolId, Write};
 
 use super::tapes::{MARKS, Tape};
 
@@ -49,14 +49,15 @@ impl Arrow {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) enum Shape {
+    #[default]
     Running,
     Accept,
     Reject,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Entry {
     arrows: Vec<Arrow>,
     shape: Shape,
@@ -79,12 +80,7 @@ const MAX_RULES: usize = 64;
 
 impl Graph {
     pub(super) fn add(&mut self, line: u32) -> Node {
-        self.entries.push(Entry {
-            arrows: Vec::new(),
-            shape: Shape::Running,
-            samples: SampleUse::Pass,
-            line,
-        });
+        self.entries.push(Entry { line, ..Entry::default() });
         self.entries.len() - 1
     }
 
@@ -191,11 +187,8 @@ impl Graph {
             }
             changed = true;
             for after in &next.arrows {
-                let clash = after
-                    .reads
-                    .iter()
-                    .any(|(tape, symbol)| arrow.reads.get(tape).is_some_and(|s| s != symbol));
-                if !clash {
+                let fits = |(tape, symbol)| arrow.reads.get(tape).is_none_or(|other| other == symbol);
+                if after.reads.iter().all(fits) {
                     let mut joined = after.clone();
                     joined.reads.extend(&arrow.reads);
                     arrows.push(joined);
@@ -208,13 +201,9 @@ impl Graph {
     fn keep_reachable(&mut self) {
         let mut seen = vec![false; self.len()];
         let mut pending = vec![0];
-        seen[0] = true;
         while let Some(node) = pending.pop() {
-            for arrow in &self.entries[node].arrows {
-                if !seen[arrow.next] {
-                    seen[arrow.next] = true;
-                    pending.push(arrow.next);
-                }
+            if !std::mem::replace(&mut seen[node], true) {
+                pending.extend(self.entries[node].arrows.iter().map(|arrow| arrow.next));
             }
         }
         let kept: Vec<usize> = (0..self.len()).filter(|&node| seen[node]).collect();
@@ -293,21 +282,15 @@ impl Graph {
         }
         for (node, entry) in self.entries.iter().enumerate() {
             for arrow in &entry.arrows {
-                let reads = tapes
-                    .iter()
-                    .map(|t| arrow.reads.get(t).map_or(Pattern::Any, |&s| Pattern::Is(SymbolId(s))));
-                let writes = tapes
-                    .iter()
-                    .map(|t| arrow.writes.get(t).map_or(Write::Keep, |&s| Write::Put(SymbolId(s))));
+                let read = |t| arrow.reads.get(t).map_or(Pattern::Any, |&s| Pattern::Is(SymbolId(s)));
+                let write = |t| arrow.writes.get(t).map_or(Write::Keep, |&s| Write::Put(SymbolId(s)));
                 let moves = tapes.iter().map(|t| match arrow.moves.get(t) {
                     Some(-1) => Move::Left,
                     Some(1) => Move::Right,
                     _ => Move::Stay,
                 });
                 let next = StateId::new(arrow.next);
-                let rule =
-                    Rule { reads: reads.collect(), writes: writes.collect(), moves: moves.collect(), next };
-                b.push_rule(StateId::new(node), rule);
+                b.rule(StateId::new(node), tapes.iter().map(read), tapes.iter().map(write), moves, next);
             }
         }
         b.start(StateId::new(0));

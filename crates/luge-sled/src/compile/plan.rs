@@ -128,11 +128,11 @@ impl Rulers {
         self.sides.get(side).into_iter().flatten().flat_map(|(profile, _)| profile).copied().collect()
     }
 
-    /// The side with this profile: its number and all its marks.
-    fn find(&self, profile: &[u32]) -> Option<(usize, Vec<u32>)> {
+    /// The side with this profile: its number and all its marks. A draft has none: there it is the first.
+    fn find(&self, profile: &[u32]) -> (usize, Vec<u32>) {
         let has = |side: &Vec<(Vec<u32>, u64)>| side.iter().any(|(known, _)| known == profile);
-        let side = self.sides.iter().position(has)?;
-        Some((side, self.marks(side).into_iter().collect()))
+        let side = self.sides.iter().position(has);
+        side.map_or((0, profile.to_vec()), |side| (side, self.marks(side).into_iter().collect()))
     }
 
     fn laid(&self, number: usize) -> Laid {
@@ -289,18 +289,14 @@ impl Plan {
 
     /// Where a set of lengths is marked.
     pub(super) fn side(&self, profile: &[u32]) -> Side {
-        match self.rulers.find(profile) {
-            Some((side, marks)) => Side { tape: tapes::ruler(side / 2), direction: direction(side), marks },
-            None => Side { tape: tapes::ruler(0), direction: 1, marks: profile.to_vec() },
-        }
+        let (side, marks) = self.rulers.find(profile);
+        Side { tape: tapes::ruler(side / 2), direction: direction(side), marks }
     }
 
     /// Where a number of rounds is marked.
     pub(super) fn outer(&self, rounds: u32) -> Side {
-        match self.outer.find(&[rounds]) {
-            Some((side, marks)) => Side { tape: OUTER, direction: direction(side), marks },
-            None => Side { tape: OUTER, direction: 1, marks: vec![rounds] },
-        }
+        let (side, marks) = self.outer.find(&[rounds]);
+        Side { tape: OUTER, direction: direction(side), marks }
     }
 
     /// How far up a product of this length begins, so that all end at the same mark.

@@ -115,6 +115,9 @@ pub(super) struct Spot {
     pub(super) walks: Vec<(usize, u32, i64)>,
 }
 
+/// Where a way through the program ends and the heads there; `None` if nothing comes there.
+pub(super) type WayEnd = Option<(Node, Pos)>;
+
 impl Generator<'_> {
     /// Where an object is: tape, first word, cells per word.
     pub(super) fn home(&mut self, object: Object, width: u32, length: usize) -> (Tape, i64, u32) {
@@ -165,16 +168,14 @@ impl Generator<'_> {
     }
 
     /// Lets the way back of the last pass bring a head back to its word, if it has to go that way.
-    fn take_back(&mut self, tape: Tape, now: Affine, target: &Affine) -> Affine {
+    pub(super) fn take_back(&mut self, tape: Tape, now: Affine, target: &Affine) -> Affine {
         let distance = target.minus(&now);
         let Some(pending) = &mut self.pending else { return now };
         let Some(at) = pending.movable.iter().position(|walker| walker.tape == tape) else { return now };
         if distance.is_constant() && distance.constant < 0 {
             let walker = pending.movable.remove(at);
             pending.back.push(walker);
-            let now = now.offset(-1);
-            self.pos.put(tape, Head::At(now.clone()));
-            return now;
+            return now.offset(-1);
         }
         now
     }
@@ -267,10 +268,11 @@ impl Generator<'_> {
         for tape in tapes {
             if tape == DATA {
                 if let (DataPos::Inside(now), DataPos::Inside(to)) = (self.pos.data.clone(), &target.data) {
-                    self.pos.data = DataPos::Inside(self.take_back_data(now, to));
+                    self.pos.data = DataPos::Inside(self.take_back(DATA, now, to));
                 }
             } else if let (Head::At(now), Head::At(to)) = (self.pos.head(tape), target.head(tape)) {
-                self.take_back(tape, now, &to);
+                let now = self.take_back(tape, now, &to);
+                self.pos.put(tape, Head::At(now));
             }
         }
     }
@@ -324,13 +326,13 @@ impl Generator<'_> {
     }
 
     /// The end of a way, `None` if nothing comes there.
-    pub(super) fn way_end(&mut self) -> Option<(Node, Pos)> {
+    pub(super) fn way_end(&mut self) -> WayEnd {
         let node = self.here();
         (!self.dead).then(|| (node, self.pos.clone()))
     }
 
     /// Goes on from the end of a way.
-    pub(super) fn resume(&mut self, end: Option<(Node, Pos)>) {
+    pub(super) fn resume(&mut self, end: WayEnd) {
         self.pending = None;
         self.dead = end.is_none();
         if let Some((node, pos)) = end {
@@ -341,7 +343,7 @@ impl Generator<'_> {
     }
 
     /// Brings several ends together in one state, where the last of them is.
-    pub(super) fn join(&mut self, ends: Vec<Option<(Node, Pos)>>) {
+    pub(super) fn join(&mut self, ends: Vec<WayEnd>) {
         let ends: Vec<(Node, Pos)> = ends.into_iter().flatten().collect();
         let Some((_, last)) = ends.last() else { return self.resume(None) };
         let mut target = last.clone();

@@ -50,14 +50,7 @@ fn register(tape: Tape, width: u32) -> Target<'static> {
 }
 
 fn divides(expr: &Expr) -> bool {
-    match expr {
-        Expr::Constant { .. } | Expr::Variable { .. } => false,
-        // Their indices may.
-        Expr::Element { index, .. } | Expr::Data { index, .. } => !index.computed.is_empty(),
-        Expr::Negate(e) | Expr::Abs(e) | Expr::Sign(e) | Expr::Shl(e, _) | Expr::Shr(e, _) => divides(e),
-        Expr::Cast(e, _) | Expr::Clamp(e, _) => divides(e),
-        Expr::Binary(op, a, b) => *op == Op::Div || divides(a) || divides(b),
-    }
+    expr.has_computed_index() || expr.any(&|e| matches!(e, Expr::Binary(Op::Div, ..)))
 }
 
 impl Generator<'_> {

@@ -91,16 +91,12 @@ pub(super) fn is_read_only(tape: Tape) -> bool {
     fixed || !matches!(kind(tape), Kind::Other)
 }
 
+/// The names of the tapes from `DATA` to `QUOTIENT`.
+const NAMES: [&str; 8] = ["data", "marks", "theta", "product", "bound", "outer", "divisor", "quotient"];
+
 pub(super) fn name(tape: Tape, core: &Core) -> String {
     match tape {
-        DATA => "data".to_owned(),
-        MARKS => "marks".to_owned(),
-        THETA => "theta".to_owned(),
-        PRODUCT => "product".to_owned(),
-        BOUND => "bound".to_owned(),
-        OUTER => "outer".to_owned(),
-        DIVISOR => "divisor".to_owned(),
-        QUOTIENT => "quotient".to_owned(),
+        DATA..=QUOTIENT => NAMES[tape].to_owned(),
         FIRST_PLACE..FIRST_CONSTANT => format!("place {}", tape - FIRST_PLACE + 1),
         FIRST_MEMORY..FIRST_VIRTUAL => format!("memory {}", tape - FIRST_MEMORY + 1),
         FIRST_OWN.. => format!("tape {}", core.tapes[tape - FIRST_OWN]),

@@ -4,6 +4,7 @@ use super::{
     Generator,
     bit_serial::{At, Operand, Pass, Root, Sym, Tail},
     operands::{Target, is_word, tree},
+    position::WayEnd,
 };
 use crate::core::{Cond, Expr, Op, Place};
 
@@ -26,16 +27,10 @@ impl Generator<'_> {
     pub(super) fn compute(&mut self, value: &Expr, target: &Target<'_>) {
         let zero = |e: &Expr| matches!(e, Expr::Constant { raw: 0, .. });
         match value {
-            Expr::Binary(Op::Max, a, b) if zero(b) => {
-                self.in_one_pass(a, target, Tail::Relu);
-            }
-            Expr::Binary(Op::Max, a, b) if zero(a) => {
-                self.in_one_pass(b, target, Tail::Relu);
-            }
+            Expr::Binary(Op::Max, a, b) if zero(b) => drop(self.in_one_pass(a, target, Tail::Relu)),
+            Expr::Binary(Op::Max, a, b) if zero(a) => drop(self.in_one_pass(b, target, Tail::Relu)),
             Expr::Binary(op @ (Op::Min | Op::Max), a, b) => self.choose(*op, a, b, target),
-            Expr::Clamp(e, _) => {
-                self.in_one_pass(e, target, Tail::Clamp);
-            }
+            Expr::Clamp(e, _) => drop(self.in_one_pass(e, target, Tail::Clamp)),
             Expr::Abs(e) => self.absolute(e, target),
             Expr::Sign(e) => self.sign(e, target),
             value => {
@@ -75,24 +70,25 @@ impl Generator<'_> {
         self.join(vec![negative, other]);
     }
 
+    /// Computes a value on one of several ways, and says where the way ends.
+    fn computed_after(&mut self, way: WayEnd, value: &Expr, target: &Target<'_>) -> WayEnd {
+        self.resume(way);
+        self.compute(value, target);
+        self.way_end()
+    }
+
     fn sign(&mut self, e: &Expr, target: &Target<'_>) {
         let ty = e.ty();
         let mut temporaries = Vec::new();
         let word = self.word(e, &[], &mut temporaries);
         let constant = |raw: i64| Expr::Constant { raw: raw << ty.fraction, ty };
         let signs = self.condition(&Cond::Less(word.clone(), constant(0)));
-        self.resume(signs.holds);
-        self.compute(&constant(-1), target);
-        let negative = self.way_end();
+        let negative = self.computed_after(signs.holds, &constant(-1), target);
         self.resume(signs.fails);
         let zeros = self.condition(&Cond::Equal(word, constant(0)));
         self.free(&temporaries);
-        self.resume(zeros.holds);
-        self.compute(&constant(0), target);
-        let zero = self.way_end();
-        self.resume(zeros.fails);
-        self.compute(&constant(1), target);
-        let positive = self.way_end();
+        let zero = self.computed_after(zeros.holds, &constant(0), target);
+        let positive = self.computed_after(zeros.fails, &constant(1), target);
         self.join(vec![negative, zero, positive]);
     }
 
@@ -102,12 +98,8 @@ impl Generator<'_> {
         let b = self.word(b, &[], &mut temporaries);
         let less = self.condition(&Cond::Less(a.clone(), b.clone()));
         let (if_less, if_not) = if op == Op::Min { (a, b) } else { (b, a) };
-        self.resume(less.fails);
-        self.compute(&if_not, target);
-        let first = self.way_end();
-        self.resume(less.holds);
-        self.compute(&if_less, target);
-        let second = self.way_end();
+        let first = self.computed_after(less.fails, &if_not, target);
+        let second = self.computed_after(less.holds, &if_less, target);
         self.free(&temporaries);
         self.join(vec![first, second]);
     }

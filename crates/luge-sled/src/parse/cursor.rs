@@ -105,6 +105,21 @@ impl Parser<'_> {
         if self.take(text) { Ok(()) } else { self.fail(&format!("`{text}`")) }
     }
 
+    /// What stands between two symbols.
+    pub(super) fn within<T>(&mut self, open: &str, item: fn(&mut Self) -> Parsed<T>, close: &str) -> Parsed<T> {
+        self.expect(open)?;
+        let found = item(self)?;
+        self.expect(close)?;
+        Ok(found)
+    }
+
+    /// What ends with a semicolon.
+    pub(super) fn ended<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        let found = inside(self)?;
+        self.semicolon()?;
+        Ok(found)
+    }
+
     /// What stands between two commas, up to the end of the list and behind it.
     pub(super) fn list<T>(&mut self, end: &str, item: fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut list = Vec::new();

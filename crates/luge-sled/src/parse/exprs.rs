@@ -75,9 +75,8 @@ impl Parser<'_> {
 
     pub(super) fn atom(&mut self) -> Parsed<Expr> {
         let start = self.span().start;
-        if self.take("(") {
-            let inner = self.expr()?;
-            self.expect(")")?;
+        if self.is("(") {
+            let inner = self.within("(", Self::expr, ")")?;
             return Ok(Expr { span: self.since(start), ..inner });
         }
         if self.take("if") {
@@ -149,10 +148,7 @@ impl Parser<'_> {
     }
 
     fn braced(&mut self) -> Parsed<Expr> {
-        self.expect("{")?;
-        let value = self.expr()?;
-        self.expect("}")?;
-        Ok(value)
+        self.within("{", Self::expr, "}")
     }
 
     /// `t.read()`; arrays have no methods.
