@@ -72,16 +72,7 @@ pub enum Ending {
     Unfinished,
 }
 
-impl Ending {
-    /// In words.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Solved => "solved",
-            Self::Stuck => "stuck",
-            Self::Unfinished => "unfinished",
-        }
-    }
-}
+luge_net::names!(Ending, "ending", Solved "solved", Stuck "stuck", Unfinished "unfinished");
 
 /// What the exhaustive search found.
 #[derive(Clone, PartialEq, Debug, Serialize)]

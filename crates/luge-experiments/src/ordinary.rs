@@ -18,18 +18,7 @@ pub enum Optimiser {
     Adam,
 }
 
-impl Optimiser {
-    /// Both optimisers.
-    pub const ALL: [Self; 2] = [Self::Sgd, Self::Adam];
-
-    /// The optimiser's name.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Sgd => "SGD",
-            Self::Adam => "Adam",
-        }
-    }
-}
+luge_net::names!(Optimiser, "optimiser", Sgd "SGD", Adam "Adam");
 
 /// A network with ReLU layers and one logistic output, in f32.
 pub struct Ordinary {

@@ -23,16 +23,9 @@ pub(super) enum Contender {
     Dense,
 }
 
-impl Contender {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Steps => "exact without blocks",
-            Self::Sparse => "sparse",
-            Self::Dense => "dense",
-        }
-    }
-}
+luge_net::names!(
+    Contender, "contender", Exact "exact", Steps "exact without blocks", Sparse "sparse", Dense "dense",
+);
 
 /// What an engine holds for cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
