@@ -150,33 +150,25 @@ fn samples(circuit: &Circuit, draw: Option<Draw>) -> Result<Option<Samples>, Fai
     Ok(Some(Samples::Draw(draw)))
 }
 
-/// The ordinary MLP of a circuit.
-#[derive(Serialize)]
-struct NetworkSize {
-    layers: usize,
-    widest: usize,
-    weights: u64,
-    nonzero: usize,
-}
-
 /// The network of a circuit with more operands, or with more registers and bits of a sample, is not built only to be counted.
 const MAX_COUNTED: (usize, usize) = (1 << 22, 1 << 16);
-
-impl NetworkSize {
-    /// Counted in the network; the number of steps changes its numbers, and not their count.
-    fn of(circuit: &Circuit) -> Option<Self> {
-        let constants = MlpConstants::choose(circuit.samples(), 64, Float::F64).ok()?;
-        let network = CircuitNetwork::build(circuit, constants, Safeguards::default()).network;
-        let (layers, widest) = (network.layers().len(), network.widths().into_iter().max().unwrap_or(0));
-        Some(Self { layers, widest, weights: network.n_weights(), nonzero: network.n_nonzero() })
-    }
-}
 
 /// Shows what a circuit is.
 pub(super) fn inspect(circuit: &Circuit, json: bool) -> Result<(), Failure> {
     let size = circuit.size();
     let n_kept = size.n_registers + circuit.samples().map_or(0, |shape| shape.n_feature_bits());
     let counted = size.n_operands <= MAX_COUNTED.0 && n_kept <= MAX_COUNTED.1;
+    // Counted in the network; the number of steps changes its numbers, and not their count.
+    let network = || {
+        let constants = MlpConstants::choose(circuit.samples(), 64, Float::F64).ok()?;
+        let network = CircuitNetwork::build(circuit, constants, Safeguards::default()).network;
+        Some(object! {
+            layers: network.layers().len(),
+            widest: network.widths().into_iter().max().unwrap_or(0),
+            weights: network.n_weights(),
+            nonzero: network.n_nonzero(),
+        })
+    };
     let profile = object! {
         circuit: circuit.name(),
         samples: circuit.samples().map(|shape| shape.to_string()),
@@ -189,7 +181,7 @@ pub(super) fn inspect(circuit: &Circuit, json: bool) -> Result<(), Failure> {
         operands: size.n_operands,
         // Layers of logic.
         depth: size.depth,
-        network "if it is not too large to be counted": counted.then(|| NetworkSize::of(circuit)).flatten(),
+        network "if it is not too large to be counted": counted.then(network).flatten(),
     };
     show(json, &profile, || {
         let mut rows = Rows::default();
@@ -206,10 +198,11 @@ pub(super) fn inspect(circuit: &Circuit, json: bool) -> Result<(), Failure> {
         let gates: Vec<String> = there.map(|&(n, what)| format!("{} {what}", count(n))).collect();
         rows.row("gates", format!("{}, {} operands", gates.join(", "), count(profile.operands)));
         rows.row("logic", format!("{} layers of ands and parities", profile.depth));
-        if let Some(NetworkSize { layers, widest, weights, nonzero }) = &profile.network {
-            let widest = format!("{} layers of Linear and ReLU, the widest with {}", layers, count(*widest));
-            let weights = format!("{} weights, {} are not 0", HumanCount(*weights), count(*nonzero));
-            rows.row("network", format!("{widest} units; {weights}"));
+        if let Some(network) = &profile.network {
+            let (layers, widest) = (network.layers, count(network.widest));
+            let widest = format!("{layers} layers of Linear and ReLU, the widest with {widest} units");
+            let (weights, nonzero) = (HumanCount(network.weights), count(network.nonzero));
+            rows.row("network", format!("{widest}; {weights} weights, {nonzero} are not 0"));
         }
         rows.text()
     })

@@ -20,44 +20,26 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// One entry as JSON.
-#[derive(Serialize)]
-struct Entry {
-    name: &'static str,
-    summary: &'static str,
-    file: String,
-    /// What it learns from: a table, or a stream.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    data: Option<&'static str>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    targets: &'static [&'static str],
-    /// Left out if all other columns are.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    features: &'static [&'static str],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stream: Option<String>,
-    format: &'static str,
-    primary: &'static str,
-}
-
-impl Entry {
-    fn new(program: &'static Shipped, format: &'static str, primary: &'static str) -> Self {
-        let Shipped { name, summary, extension, .. } = *program;
-        let file = format!("crates/luge/learners/{name}.{extension}");
-        Self { name, summary, file, data: None, targets: &[], features: &[], stream: None, format, primary }
-    }
-}
-
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if args.json {
+        let entry = |program: &Shipped, table: Option<ShippedTable>, stream, format, primary| {
+            object! {
+                name: program.name,
+                summary: program.summary,
+                file: format!("crates/luge/learners/{}.{}", program.name, program.extension),
+                data "of a learner from a table": table.map(|table| table.file),
+                targets "likewise": table.map(|table| table.targets),
+                features "unless all other columns are": table.map(|table| table.features).filter(|f| !f.is_empty()),
+                stream "of a learner from a stream": stream,
+                format: format,
+                primary: primary,
+            }
+        };
         let table = |(shipped, lesson): (&'static Shipped, &'static ShippedTraining)| {
-            let ShippedTable { file, targets, features, .. } = lesson.table;
-            let entry = Entry::new(shipped, lesson.format, lesson.primary);
-            Entry { data: Some(file), targets, features, ..entry }
+            entry(shipped, Some(lesson.table), None, lesson.format, lesson.primary)
         };
         let stream = |shipped: &'static ShippedStream| {
-            let entry = Entry::new(&shipped.program, shipped.format, shipped.primary);
-            Entry { stream: Some(shipped.samples.flags()), ..entry }
+            entry(&shipped.program, None, Some(shipped.samples.flags()), shipped.format, shipped.primary)
         };
         let all = catalogue::learners().map(table).chain(STREAM_LEARNERS.iter().map(stream));
         return print_json(&all.collect::<Vec<_>>());

@@ -133,13 +133,12 @@ impl Preparation {
     /// What the outputs for one sample say of every target.
     pub fn answers(&self, out: &[f64]) -> Vec<Answer<'_>> {
         let mut rest = out;
-        let mut answers = Vec::with_capacity(self.targets.len());
-        for target in &self.targets {
-            let (own, after) = rest.split_at(target.n_labels().min(rest.len()));
-            rest = after;
-            answers.push(target.answer(own));
-        }
-        answers
+        let answers = self.targets.iter().map(|target| {
+            let own;
+            (own, rest) = rest.split_at(target.n_labels().min(rest.len()));
+            target.answer(own)
+        });
+        answers.collect()
     }
 
     /// How well outputs predict labels; rows whose labels are missing do not count. `None` if there are none.

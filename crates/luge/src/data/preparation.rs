@@ -154,11 +154,7 @@ impl Target {
 
     /// The names of the labels it becomes.
     fn names(&self) -> Vec<String> {
-        if self.code == ClassCode::Each {
-            names(&self.column, &self.classes)
-        } else {
-            vec![self.column.clone()]
-        }
+        names(&self.column, if self.code == ClassCode::Each { &self.classes } else { &[] })
     }
 
     /// How many labels it becomes.

@@ -6,7 +6,7 @@
 /// If they are neither UTF-8 nor UTF-16.
 pub fn decode(bytes: Vec<u8>) -> Result<String, usize> {
     match wide(&bytes) {
-        Some(order) => decode_wide(&bytes, order),
+        Some(unit) => decode_wide(&bytes, unit),
         None => String::from_utf8(bytes).map_err(|error| error.utf8_error().valid_up_to()),
     }
 }
@@ -16,33 +16,21 @@ pub(super) fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// Which byte of a pair comes first.
-#[derive(Clone, Copy)]
-enum Order {
-    Little,
-    Big,
-}
+/// How pairs of bytes are read.
+type Unit = fn([u8; 2]) -> u16;
 
 /// UTF-16 is recognised by its byte order mark, or because every other one of the first bytes is zero.
-fn wide(bytes: &[u8]) -> Option<Order> {
+fn wide(bytes: &[u8]) -> Option<Unit> {
     match bytes {
-        [0xff, 0xfe, ..] => Some(Order::Little),
-        [0xfe, 0xff, ..] => Some(Order::Big),
-        [first, 0, second, 0, ..] if *first != 0 && *second != 0 => Some(Order::Little),
-        [0, first, 0, second, ..] if *first != 0 && *second != 0 => Some(Order::Big),
+        [0xff, 0xfe, ..] | [1..=255, 0, 1..=255, 0, ..] => Some(u16::from_le_bytes),
+        [0xfe, 0xff, ..] | [0, 1..=255, 0, 1..=255, ..] => Some(u16::from_be_bytes),
         _ => None,
     }
 }
 
-fn decode_wide(bytes: &[u8], order: Order) -> Result<String, usize> {
-    let pairs = bytes.chunks_exact(2);
-    if !pairs.remainder().is_empty() {
-        return Err(bytes.len() - 1);
-    }
-    let units = pairs.map(|pair| match order {
-        Order::Little => u16::from_le_bytes([pair[0], pair[1]]),
-        Order::Big => u16::from_be_bytes([pair[0], pair[1]]),
-    });
+fn decode_wide(bytes: &[u8], unit: Unit) -> Result<String, usize> {
+    let (pairs, []) = bytes.as_chunks() else { return Err(bytes.len() - 1) };
+    let units = pairs.iter().map(|&pair| unit(pair));
     let mut offset = 0;
     let mut text = String::with_capacity(bytes.len() / 2);
     for decoded in char::decode_utf16(units) {

@@ -42,12 +42,7 @@ impl Sign {
 
     /// The symbol on the tape.
     pub fn symbol(self) -> &'static str {
-        match self {
-            Self::End => ";",
-            Self::Any => ".",
-            Self::Zero => "0",
-            Self::One => "1",
-        }
+        [";", ".", "0", "1"][self as usize]
     }
 
     fn of_bit(bit: bool) -> Self {
