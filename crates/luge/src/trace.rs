@@ -251,7 +251,7 @@ impl PreparedTrace {
     ) -> Result<Trace, TraceError> {
         let task = self.task()?;
         let bounds = self.landscape.bounds();
-        let course = RunSetup {
+        let setup = RunSetup {
             task: &task,
             machine: self.lowered.normal.machine(),
             input: &self.input,
@@ -273,7 +273,7 @@ impl PreparedTrace {
             comparisons: self.options.compare,
             attention,
         };
-        let mut followed = course.follow(from, watch)?;
+        let mut followed = setup.follow(from, watch)?;
         let gradient =
             followed.recheck(self.options.autodiff_checks, (task.network, &[], true), |spots| {
                 self.check(spots)

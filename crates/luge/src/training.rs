@@ -297,7 +297,7 @@ impl PreparedTraining {
         let task = self.task();
         let before = self.current_network();
         let allows = |simulator: &Simulator<'_>| self.may_grow(simulator).is_ok();
-        let course = RunSetup {
+        let setup = RunSetup {
             task: &task,
             machine: self.request.machine(),
             input: &self.request.input,
@@ -313,7 +313,7 @@ impl PreparedTraining {
             comparisons: Comparisons::Every,
             attention,
         };
-        let mut followed = course.follow(from, watch)?;
+        let mut followed = setup.follow(from, watch)?;
         if let Some(simulator) = &followed.simulator {
             self.end(followed.outcome, simulator)?;
         }
@@ -421,7 +421,7 @@ impl PreparedTraining {
     /// Whether there is room for the cells that a run needs.
     fn may_grow(&self, simulator: &Simulator<'_>) -> Result<(), TrainingError> {
         let n_cells = self.request.window(simulator)?.n_cells;
-        if n_cells > self.window().n_cells { self.request.ask(n_cells) } else { Ok(()) }
+        if n_cells > self.window().n_cells { self.request.check_budget(n_cells) } else { Ok(()) }
     }
 
     /// Records where the machine ended, and refuses a run without an answer.

@@ -10,6 +10,10 @@ use luge::{
     training::{TrainingOptions, TrainingReport},
 };
 use luge_landscape::{Carrier, LandscapeKind, VertexSet};
+use luge_machine::{
+    Alphabet, Machine, Move, Move::Right, Move::Stay, Pattern::Any, Pattern::Is, SymbolId, Write::Keep,
+    Write::Put,
+};
 
 /// A learner that ships, a tiny table, and the theta worked out by hand.
 struct Task {
@@ -117,4 +121,61 @@ fn mean() {
 #[test]
 fn keep_label() {
     check(&KEEP);
+}
+
+fn shipped(name: &str) -> Machine {
+    Source::open(name).expect("a learner that ships").read(None).expect("a valid machine").1.machine
+}
+
+/// The learner that copies a label, put together in code: the same machine as the file's.
+#[test]
+fn the_builder_makes_the_same_learners() {
+    let marks = Alphabet::new(["_", "x", "y", "e"], SymbolId(0));
+    let [inside, label] = [SymbolId(0), SymbolId(2)].map(Is);
+    let mut b = Machine::builder();
+    b.name("copy the first label");
+    b.read_only_tape("data", Alphabet::binary());
+    b.read_only_tape("marks", marks);
+    b.tape("theta", Alphabet::binary());
+    let (seek, copy, done) = (b.state("seek"), b.state("copy"), b.halting_state("done", true));
+    for (from, mark) in [(seek, label), (copy, inside)] {
+        for bit in [SymbolId(0), SymbolId(1)] {
+            b.rule(from, [Is(bit), mark, Any], [Keep, Keep, Put(bit)], [Right; 3], copy);
+        }
+    }
+    b.rule(seek, [Any; 3], [Keep; 3], [Right, Right, Stay], seek);
+    b.rule(copy, [Any; 3], [Keep; 3], [Stay; 3], done);
+    assert_eq!(b.build().expect("a machine"), shipped("copy_label"));
+
+    let mut b = Machine::builder();
+    b.name("keep the first label");
+    b.tape("tape", Alphabet::binary());
+    // Every state goes one cell on, or takes a bit along; the file names them all.
+    let names =
+        ["begin", "to_low_1", "to_low_2", "take_low", "low_0_back", "low_1_back", "put_low_0", "put_low_1"];
+    let more =
+        ["to_high_1", "to_high_2", "take_high", "high_0_back", "high_1_back", "put_high_0", "put_high_1"];
+    let state: Vec<_> = names.into_iter().chain(more).map(|name| b.state(name)).collect();
+    let done = b.halting_state("done", true);
+    let (zero, one) = (SymbolId(0), SymbolId(1));
+    let mut pass = |from: usize, way: Move, to: usize| {
+        b.rule(state[from], [Any], [Keep], [way], state[to]);
+    };
+    for (from, way, to) in
+        [(0, Right, 1), (1, Right, 2), (2, Right, 3), (4, Move::Left, 6), (5, Move::Left, 7)]
+    {
+        pass(from, way, to);
+    }
+    for (from, way, to) in [(8, Right, 9), (9, Right, 10), (11, Move::Left, 13), (12, Move::Left, 14)] {
+        pass(from, way, to);
+    }
+    for (from, to) in [(3, [4, 5]), (10, [11, 12])] {
+        b.rule(state[from], [Is(zero)], [Put(zero)], [Move::Left], state[to[0]]);
+        b.rule(state[from], [Is(one)], [Put(zero)], [Move::Left], state[to[1]]);
+    }
+    b.rule(state[6], [Any], [Put(zero)], [Right], state[8]);
+    b.rule(state[7], [Any], [Put(one)], [Right], state[8]);
+    b.rule(state[13], [Any], [Put(zero)], [Stay], done);
+    b.rule(state[14], [Any], [Put(one)], [Stay], done);
+    assert_eq!(b.build().expect("a machine"), shipped("keep_label"));
 }

@@ -16,10 +16,7 @@ use luge::{
     training::{Claim, PreparedTraining, TrainingError, TrainingOptions},
 };
 use luge_landscape::{BuildError, Carrier, ExtendedError, LandscapeKind, Learner, Mlp, VertexSet};
-use luge_machine::{
-    Alphabet, Machine, Move, Move::Right, Move::Stay, Pattern::Any, Pattern::Is, SymbolId, Write::Keep,
-    Write::Put,
-};
+use luge_machine::Machine;
 use luge_net::{SparseValues, Values};
 
 fn machine(name: &str) -> Machine {
@@ -321,20 +318,19 @@ fn labels_a_learner_cannot_use_are_rejected() {
     assert_eq!(rejected("mean.tm", "x,y\n0,1\n1,1\n", "fix:4.4"), None);
 }
 
+/// Why a learner on one feature and one label is not prepared.
+fn refused(learner: &str, csv: &str, options: TrainingOptions) -> TrainingError {
+    let learner = Learner::new(&machine(learner), None).expect("a learner");
+    let prepared =
+        PreparedTraining::prepare(learner, std::sync::Arc::new(Mlp::linear(1, 1)), table(csv), options);
+    prepared.err().expect("refused")
+}
+
 /// The paper's ReLU units for a learner on eight binary tapes are refused, with their number, before any work.
 #[test]
 fn relu_units_for_every_edge_of_the_mean_are_too_many() {
-    let machine = machine("mean.tm");
-    let learner = Learner::new(&machine, None).expect("a learner");
-    let table = table("x,y\n1,1\n2,2\n");
-    let primary = Mlp::linear(1, 1);
-    let prepared = PreparedTraining::prepare(
-        learner.clone(),
-        std::sync::Arc::new(primary.clone()),
-        table.clone(),
-        TrainingOptions { vertices: VertexSet::All, ..options(LandscapeKind::Relu, "fix:4.2") },
-    );
-    let error = prepared.err().expect("refused");
+    let options = TrainingOptions { vertices: VertexSet::All, ..options(LandscapeKind::Relu, "fix:4.2") };
+    let error = refused("mean.tm", "x,y\n1,1\n2,2\n", options);
     let too_many =
         matches!(&error, TrainingError::Extended(ExtendedError::Build(BuildError::TooManyEdges { .. })));
     assert!(too_many, "{error}");
@@ -342,73 +338,12 @@ fn relu_units_for_every_edge_of_the_mean_are_too_many() {
 
 #[test]
 fn offsets_that_change_labels_are_refused() {
-    let machine = machine("copy_label.tm");
-    let learner = Learner::new(&machine, None).expect("a learner");
-    let (table, primary) = (table(COPY), Mlp::linear(1, 1));
     for offset in [1e17, f64::NAN, f64::INFINITY] {
         let options =
             TrainingOptions { label_offset: Some(offset), ..options(LandscapeKind::Compact, "fix:3.2") };
-        let prepared = PreparedTraining::prepare(
-            learner.clone(),
-            std::sync::Arc::new(primary.clone()),
-            table.clone(),
-            options.clone(),
-        );
-        assert!(matches!(prepared.err(), Some(TrainingError::LabelOffset(_))), "{offset}");
+        let error = refused("copy_label.tm", COPY, options);
+        assert!(matches!(error, TrainingError::LabelOffset(_)), "{offset}");
     }
-}
-
-/// The learner that copies a label, put together in code: the same machine as the file's.
-#[test]
-fn the_builder_makes_the_same_learners() {
-    let marks = Alphabet::new(["_", "x", "y", "e"], SymbolId(0));
-    let [inside, label] = [SymbolId(0), SymbolId(2)].map(Is);
-    let mut b = Machine::builder();
-    b.name("copy the first label");
-    b.read_only_tape("data", Alphabet::binary());
-    b.read_only_tape("marks", marks);
-    b.tape("theta", Alphabet::binary());
-    let (seek, copy, done) = (b.state("seek"), b.state("copy"), b.halting_state("done", true));
-    for (from, mark) in [(seek, label), (copy, inside)] {
-        for bit in [SymbolId(0), SymbolId(1)] {
-            b.rule(from, [Is(bit), mark, Any], [Keep, Keep, Put(bit)], [Right; 3], copy);
-        }
-    }
-    b.rule(seek, [Any; 3], [Keep; 3], [Right, Right, Stay], seek);
-    b.rule(copy, [Any; 3], [Keep; 3], [Stay; 3], done);
-    assert_eq!(b.build().expect("a machine"), machine("copy_label.tm"));
-
-    let mut b = Machine::builder();
-    b.name("keep the first label");
-    b.tape("tape", Alphabet::binary());
-    // Every state goes one cell on, or takes a bit along; the file names them all.
-    let names =
-        ["begin", "to_low_1", "to_low_2", "take_low", "low_0_back", "low_1_back", "put_low_0", "put_low_1"];
-    let more =
-        ["to_high_1", "to_high_2", "take_high", "high_0_back", "high_1_back", "put_high_0", "put_high_1"];
-    let state: Vec<_> = names.into_iter().chain(more).map(|name| b.state(name)).collect();
-    let done = b.halting_state("done", true);
-    let (zero, one) = (SymbolId(0), SymbolId(1));
-    let mut pass = |from: usize, way: Move, to: usize| {
-        b.rule(state[from], [Any], [Keep], [way], state[to]);
-    };
-    for (from, way, to) in
-        [(0, Right, 1), (1, Right, 2), (2, Right, 3), (4, Move::Left, 6), (5, Move::Left, 7)]
-    {
-        pass(from, way, to);
-    }
-    for (from, way, to) in [(8, Right, 9), (9, Right, 10), (11, Move::Left, 13), (12, Move::Left, 14)] {
-        pass(from, way, to);
-    }
-    for (from, to) in [(3, [4, 5]), (10, [11, 12])] {
-        b.rule(state[from], [Is(zero)], [Put(zero)], [Move::Left], state[to[0]]);
-        b.rule(state[from], [Is(one)], [Put(zero)], [Move::Left], state[to[1]]);
-    }
-    b.rule(state[6], [Any], [Put(zero)], [Right], state[8]);
-    b.rule(state[7], [Any], [Put(one)], [Right], state[8]);
-    b.rule(state[13], [Any], [Put(zero)], [Stay], done);
-    b.rule(state[14], [Any], [Put(one)], [Stay], done);
-    assert_eq!(b.build().expect("a machine"), machine("keep_label.tm"));
 }
 
 /// Training again from a model's own, perhaps changed, metadata, as `luge certify` does; `None` if it cannot be made.

@@ -21,10 +21,10 @@ use crate::run::{
 };
 
 /// The fewest steps that are looked at.
-pub const FEWEST: usize = 5;
+pub const MIN_CHECKED: usize = 5;
 
 /// The most steps that are looked at unless more are asked for.
-pub const MOST: usize = 50;
+pub const MAX_CHECKED: usize = 50;
 
 /// The most bytes that the weights around the steps looked at take, unless more steps are asked for.
 const MAX_BYTES: u64 = 1 << 24;
@@ -139,7 +139,7 @@ pub(crate) fn recheck<E: From<EngineError>>(
 /// The steps to look at: the first two, the last, those where the loss was lowest and highest, and random ones.
 ///
 /// Their number follows from sizes alone, so that the same run always has the same certificate: about as many as take the
-/// time that comparing the run took, as far as there is room for their weights, at least [`FEWEST`] and at most [`MOST`], or as many as were asked for.
+/// time that comparing the run took, as far as there is room for their weights, at least [`MIN_CHECKED`] and at most [`MAX_CHECKED`], or as many as were asked for.
 fn choose(end: &End<'_>, network: &Network, asked: Option<usize>) -> Vec<u64> {
     let n_steps = end.snapshot.step;
     if n_steps == 0 {
@@ -150,7 +150,9 @@ fn choose(end: &End<'_>, network: &Network, asked: Option<usize>) -> Vec<u64> {
     let in_time = run / (COST * (n_arcs(network) + n_cells as u64)).max(1);
     // Weights before and after each, a bit for a cell.
     let affordable = in_time.min(MAX_BYTES / (n_cells as u64 / 4).max(1));
-    let count = asked.unwrap_or(usize::try_from(affordable).unwrap_or(MOST).clamp(FEWEST, MOST)).max(1);
+    let count = asked
+        .unwrap_or(usize::try_from(affordable).unwrap_or(MAX_CHECKED).clamp(MIN_CHECKED, MAX_CHECKED))
+        .max(1);
     let mut steps = vec![0, 1.min(n_steps - 1), n_steps - 1];
     steps
         .extend([end.record.lowest_at, end.record.highest_at].into_iter().flatten().filter(|&s| s < n_steps));

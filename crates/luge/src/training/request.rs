@@ -106,7 +106,7 @@ impl Request {
     /// The network on these cells.
     pub(super) fn build(&self, window: Window) -> Result<Built, TrainingError> {
         let Self { learner, primary, options, layout, .. } = self;
-        self.ask(window.n_cells)?;
+        self.check_budget(window.n_cells)?;
         let mut build = options.network(layout.clone(), window.clone());
         let mut extended = Extended::build(learner, &**primary, &build)?;
         if options.landscape == LandscapeKind::Internal && options.label_offset.is_none() {
@@ -120,19 +120,19 @@ impl Request {
     }
 
     /// Asks for the memory of a network with this many cells on each tape.
-    pub(super) fn ask(&self, n_cells: usize) -> Result<(), TrainingError> {
+    pub(super) fn check_budget(&self, n_cells: usize) -> Result<(), TrainingError> {
         let (normal, options) = (&self.learner.lowered().normal, &self.options);
         // Where vertices are configurations, their number is bounded and known only once they are built.
         let n_vertices = match options.landscape {
             LandscapeKind::Internal => 0,
             _ => usize::try_from(options.vertices.n_vertices(normal)).unwrap_or(usize::MAX),
         };
-        let keeping = match options.landscape {
+        let storage = match options.landscape {
             LandscapeKind::Internal => CellStorage::Numbers,
             _ if options.manner().dense(None)?.is_some() => CellStorage::Numbers,
             _ => CellStorage::Symbols,
         };
-        Ok(memory::ask_network(n_cells, normal.n_tapes(), n_vertices, keeping)?)
+        Ok(memory::ask_network(n_cells, normal.n_tapes(), n_vertices, storage)?)
     }
 
     /// Runs the machine until it halts.

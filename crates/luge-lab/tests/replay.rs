@@ -1,4 +1,4 @@
-//! Films: any step of a run is what stepping there gives, and what is kept has a bounded size.
+//! Replays: any step of a run is what stepping there gives, and what is kept has a bounded size.
 
 use luge::{
     draw::loss_curve::{Extremes, LossCurve},
@@ -35,10 +35,6 @@ fn shipped(name: &str) -> Job {
     catalogue::find(name).expect("it ships").job()
 }
 
-fn always() -> impl FnMut() -> bool {
-    || true
-}
-
 #[test]
 fn every_step_is_where_stepping_leads() {
     for landscape in LandscapeKind::ALL {
@@ -54,7 +50,7 @@ fn every_step_is_where_stepping_leads() {
             with(&job, |scene| {
                 let mut replay = scene.replay().expect("an engine");
                 let mut stepped = replay.again().expect("an engine");
-                replay.seek(u64::MAX, &mut always()).expect("gradients");
+                replay.seek(u64::MAX, &mut || true).expect("gradients");
                 assert_eq!(replay.end().map(|end| (end.steps(), end.words())), Some((107, "halted")));
                 let mut expected = Vec::new();
                 for _ in 0..=107 {
@@ -62,7 +58,7 @@ fn every_step_is_where_stepping_leads() {
                     stepped.step().expect("a gradient");
                 }
                 for step in [107, 0, 55, 54, 53, 106, 1, 2, 90] {
-                    assert!(replay.seek(step, &mut always()).expect("gradients"));
+                    assert!(replay.seek(step, &mut || true).expect("gradients"));
                     let found = (replay.now().vertex(), replay.now().loss().expect("a loss"));
                     assert_eq!(found, expected[step as usize], "{landscape:?}, {engine:?}, step {step}");
                     assert_eq!((replay.step(), replay.front()), (step, 107));
@@ -78,7 +74,7 @@ fn a_far_step_of_five_states_is_the_machine_s() {
         let mut replay = scene.replay().expect("an engine");
         let mut simulator = Simulator::new(scene.machine, &luge_machine::Input::blank());
         for step in [40_000_000, 39_999_999, 123_456, 47_176_870, 7] {
-            replay.seek(step, &mut always()).expect("gradients");
+            replay.seek(step, &mut || true).expect("gradients");
             if simulator.steps() > step {
                 simulator = Simulator::new(scene.machine, &luge_machine::Input::blank());
             }
@@ -107,7 +103,7 @@ fn a_seek_can_be_broken_off_and_taken_up_again() {
         let mut replay = scene.replay().expect("an engine");
         assert!(!replay.seek(u64::MAX, &mut || false).expect("gradients"));
         let there = replay.step();
-        assert!(replay.seek(there + 10, &mut always()).expect("gradients"));
+        assert!(replay.seek(there + 10, &mut || true).expect("gradients"));
         assert_eq!(replay.step(), there + 10);
     });
 }
@@ -122,7 +118,7 @@ fn watching_stops_at_the_first_step_that_is_asked_for() {
             let mut here = |engine: &mut dyn Engine| {
                 Ok(engine.vertex().and_then(|vertex| scene.state_at(vertex)) == wanted)
             };
-            if !replay.watch(u64::MAX, &mut here, &mut always()).expect("gradients") {
+            if !replay.watch(u64::MAX, &mut here, &mut || true).expect("gradients") {
                 break;
             }
             hits.push(replay.step());
@@ -142,9 +138,9 @@ fn watching_stops_at_the_first_step_that_is_asked_for() {
 fn the_survey_sees_every_loss_of_a_short_run_and_every_row() {
     with(&machine(FOUR), |scene| {
         let mut replay = scene.replay().expect("an engine");
-        replay.seek(u64::MAX, &mut always()).expect("gradients");
+        replay.seek(u64::MAX, &mut || true).expect("gradients");
         let mut survey = Survey::new(&replay).expect("an engine");
-        assert!(survey.follow(&replay, &scene.tapes, &mut always()).expect("gradients"));
+        assert!(survey.follow(&replay, &scene.tapes, &mut || true).expect("gradients"));
         assert!(survey.done);
         assert_eq!((survey.curve.width(), survey.curve.columns().len()), (1, 108));
         let mut stepped = replay.again().expect("an engine");
@@ -169,10 +165,10 @@ fn the_survey_sees_every_loss_of_a_short_run_and_every_row() {
 fn long_surveys_are_bounded() {
     with(&machine_with(FIVE, |job| job.options.steps = Some(3_000_000)), |scene| {
         let mut replay = scene.replay().expect("an engine");
-        replay.seek(u64::MAX, &mut always()).expect("gradients");
+        replay.seek(u64::MAX, &mut || true).expect("gradients");
         assert_eq!(replay.end().map(|end| end.words()), Some("step limit"));
         let mut survey = Survey::new(&replay).expect("an engine");
-        survey.follow(&replay, &scene.tapes, &mut always()).expect("gradients");
+        survey.follow(&replay, &scene.tapes, &mut || true).expect("gradients");
         let columns = survey.curve.columns();
         assert!(columns.len() <= 640 && columns.iter().all(Option::is_some));
         let strip = survey.spacetime.strip(TapeId::new(0));
@@ -187,7 +183,7 @@ fn check_gradient(job: &Job, steps: &[u64]) {
         let network = scene.task.network;
         let layers = network.sparse_layers().expect("layers");
         for &step in steps {
-            replay.seek(step, &mut always()).expect("gradients");
+            replay.seek(step, &mut || true).expect("gradients");
             let Some(parameters) = replay.parameters() else {
                 panic!("step {step} does not fit the network")
             };
@@ -236,7 +232,7 @@ fn before_the_labels_are_read_the_gradient_reaches_them_alone() {
         with(&shipped(name), |scene| {
             let mut replay = scene.replay().expect("an engine");
             let mut flows = |step: u64| {
-                replay.seek(step, &mut always()).expect("gradients");
+                replay.seek(step, &mut || true).expect("gradients");
                 let moment = luge_lab::moment(scene, &mut replay, 12).expect("a moment");
                 moment["lesson"]["flows"].clone()
             };
@@ -255,7 +251,7 @@ fn the_loss_around_a_noisy_vertex_is_that_of_the_weights() {
         with(&job, |scene| {
             let mut replay = scene.replay().expect("an engine");
             for step in [0, 3, 20] {
-                replay.seek(step, &mut always()).expect("gradients");
+                replay.seek(step, &mut || true).expect("gradients");
                 let (loss, gradient) = (
                     replay.now().loss().expect("a loss"),
                     replay.now().whole_gradient().expect("a gradient"),
@@ -280,7 +276,7 @@ fn the_loss_around_a_noisy_vertex_is_that_of_the_weights() {
 fn a_lesson_ends_with_its_answer() {
     with(&shipped("mean"), |scene| {
         let mut replay = scene.replay().expect("an engine");
-        replay.seek(u64::MAX, &mut always()).expect("gradients");
+        replay.seek(u64::MAX, &mut || true).expect("gradients");
         assert_eq!(replay.end().map(|end| (end.steps(), end.words())), Some((137, "halted")));
         let moment = luge_lab::moment(scene, &mut replay, 8).expect("a moment");
         assert_eq!(moment["lesson"]["nodes"]["theta"], serde_json::json!([2.5625, 0.0]));
@@ -296,11 +292,11 @@ fn the_completed_curve_holds_every_loss() {
         });
         with(&job, |scene| {
             let mut replay = scene.replay().expect("an engine");
-            replay.seek(u64::MAX, &mut always()).expect("gradients");
+            replay.seek(u64::MAX, &mut || true).expect("gradients");
             let mut survey = Survey::new(&replay).expect("an engine");
-            survey.follow(&replay, &scene.tapes, &mut always()).expect("gradients");
+            survey.follow(&replay, &scene.tapes, &mut || true).expect("gradients");
             assert!(!survey.complete() && survey.curve.n_seen < 60_001);
-            assert!(survey.complete_curve(&replay, &mut always()).expect("gradients"));
+            assert!(survey.complete_curve(&replay, &mut || true).expect("gradients"));
             assert_eq!(survey.curve.n_seen, 60_001);
             let mut stepped = replay.again().expect("an engine");
             let mut all = LossCurve::default();
@@ -317,8 +313,8 @@ fn the_completed_curve_holds_every_loss() {
 fn a_scout_finds_the_end_and_leaves_the_view_where_it_is() {
     with(&machine(FOUR), |scene| {
         let mut replay = scene.replay().expect("an engine");
-        replay.seek(10, &mut always()).expect("gradients");
-        assert!(replay.scout(&mut always()).expect("gradients"));
+        replay.seek(10, &mut || true).expect("gradients");
+        assert!(replay.scout(&mut || true).expect("gradients"));
         assert_eq!(
             (replay.step(), replay.front(), replay.end().map(|end| end.steps())),
             (10, 107, Some(107))
@@ -335,7 +331,7 @@ fn a_scout_finds_the_end_and_leaves_the_view_where_it_is() {
 fn around(job: &Job, step: u64) -> serde_json::Value {
     with(job, |scene| {
         let mut replay = scene.replay().expect("an engine");
-        replay.seek(step, &mut always()).expect("gradients");
+        replay.seek(step, &mut || true).expect("gradients");
         luge_lab::around(scene, &mut replay).expect("a gradient").unwrap_or_default()
     })
 }
@@ -349,9 +345,9 @@ fn the_step_goes_where_the_loss_around_says() {
             let around = around(&job, step);
             let (goes, next) = with(&job, |scene| {
                 let mut replay = scene.replay().expect("an engine");
-                replay.seek(step, &mut always()).expect("gradients");
+                replay.seek(step, &mut || true).expect("gradients");
                 let here = replay.now().vertex();
-                replay.seek(step + 1, &mut always()).expect("gradients");
+                replay.seek(step + 1, &mut || true).expect("gradients");
                 (here != replay.now().vertex(), replay.now().vertex())
             });
             let edges = around["edges"].as_array().expect("edges");
@@ -369,11 +365,11 @@ fn a_profile_counts_the_steps_that_begin_in_each_state() {
     with(&machine(FOUR), |scene| {
         let mut replay = scene.replay().expect("an engine");
         assert!(Profile::new(&replay, 5).expect("an engine").is_none(), "the run is not over");
-        replay.seek(u64::MAX, &mut always()).expect("gradients");
+        replay.seek(u64::MAX, &mut || true).expect("gradients");
         let mut profile =
             Profile::new(&replay, scene.machine.states().len()).expect("an engine").expect("a run");
         let state = |vertex: usize| scene.state_at(vertex).map(|state| state.index());
-        profile.follow(&replay, &state, &mut always()).expect("gradients");
+        profile.follow(&replay, &state, &mut || true).expect("gradients");
         let mut expected = vec![0; scene.machine.states().len()];
         let mut simulator = Simulator::new(scene.machine, &luge_machine::Input::blank());
         loop {
@@ -396,10 +392,10 @@ fn a_run_in_another_arithmetic_is_reached_from_its_frames() {
     with(&job, |scene| {
         let mut replay = scene.replay().expect("an engine");
         assert_eq!(replay.chosen.engine, EngineChoice::Dense);
-        replay.seek(u64::MAX, &mut always()).expect("gradients");
+        replay.seek(u64::MAX, &mut || true).expect("gradients");
         assert_eq!(replay.end().map(|end| (end.steps(), end.words())), Some((137, "halted")));
         for step in [100, 33, 34, 136] {
-            replay.seek(step, &mut always()).expect("gradients");
+            replay.seek(step, &mut || true).expect("gradients");
             let mut stepped = replay.again().expect("an engine");
             for _ in 0..step {
                 stepped.step().expect("a gradient");
@@ -418,15 +414,15 @@ fn a_run_with_noise_can_be_gone_through_again() {
     with(&job, |scene| {
         let mut replay = scene.replay().expect("an engine");
         let mut stepped = replay.again().expect("an engine");
-        replay.seek(u64::MAX, &mut always()).expect("gradients");
+        replay.seek(u64::MAX, &mut || true).expect("gradients");
         assert_eq!(replay.end().map(|end| (end.steps(), end.words())), Some((107, "halted")));
         while stepped.steps() < 60 {
             stepped.step().expect("a gradient");
         }
         for _ in 0..2 {
-            replay.seek(60, &mut always()).expect("gradients");
+            replay.seek(60, &mut || true).expect("gradients");
             assert_eq!(replay.look(None), stepped.snapshot(), "the same noise again");
-            replay.seek(80, &mut always()).expect("gradients");
+            replay.seek(80, &mut || true).expect("gradients");
         }
     });
 }
@@ -437,7 +433,7 @@ fn a_learner_s_step_needs_only_the_cells_near_its_heads() {
         with(&shipped(name), |scene| {
             let mut replay = scene.replay().expect("an engine");
             for step in steps {
-                replay.seek(step, &mut always()).expect("gradients");
+                replay.seek(step, &mut || true).expect("gradients");
                 let (whole, near) =
                     (replay.gradient(None).expect("one"), replay.gradient(Some(8)).expect("one"));
                 assert_eq!(whole, near, "{name} at step {step}");
