@@ -17,7 +17,6 @@ use luge_circuit::{
 };
 use luge_landscape::mlp::{CircuitNetwork, Float, MlpConstants, Safeguards};
 use luge_machine::{Input, Machine, Step};
-use serde::Serialize;
 
 use super::{
     failure::{Failure, show_warnings},

@@ -2,10 +2,10 @@
 
 use luge::{
     job::catalogue::{self, Shipped, ShippedTable, ShippedTraining},
+    object,
     stream::{STREAM_LEARNERS, ShippedStream},
 };
 use luge_landscape::LandscapeKind;
-use serde::Serialize;
 
 use super::{
     failure::Failure,

@@ -106,7 +106,12 @@ impl Parser<'_> {
     }
 
     /// What stands between two symbols.
-    pub(super) fn within<T>(&mut self, open: &str, item: fn(&mut Self) -> Parsed<T>, close: &str) -> Parsed<T> {
+    pub(super) fn within<T>(
+        &mut self,
+        open: &str,
+        item: fn(&mut Self) -> Parsed<T>,
+        close: &str,
+    ) -> Parsed<T> {
         self.expect(open)?;
         let found = item(self)?;
         self.expect(close)?;

@@ -2,14 +2,16 @@
 
 use std::{fs, io, path::Path};
 
-use luge_circuit::{Code, RegisterId};
+use luge_circuit::Code;
 use luge_landscape::mlp::Float;
-use luge_net::{LinearLayer, NumberFormat, Sequential};
+use luge_net::{NumberFormat, Sequential};
 use safetensors::{Dtype, SafeTensorError, View};
-use serde::Serialize;
 
 use super::PreparedOrdinary;
-use crate::stream::{Concept, Draw, Order, Samples};
+use crate::{
+    object,
+    stream::{Concept, Draw, Order, Samples},
+};
 
 /// The most bytes of weights that are written with their zeros.
 pub const MAX_EXPORTED_BYTES: u64 = 4 << 30;
@@ -42,29 +44,6 @@ pub enum TorchError {
     },
 }
 
-/// What `config.json` says.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-struct TorchConfig {
-    lr: f64,
-    dtype: &'static str,
-    widths: Vec<usize>,
-    sparse: bool,
-    /// The steps after which the circuit has halted, on the stream that Luge saw.
-    steps: u64,
-    /// For how many steps each row of `data.safetensors` passes; 0: a parity of `hidden` bits is drawn.
-    hold: usize,
-    hidden: usize,
-    /// How bits and labels of a parity are written.
-    levels: [f64; 2],
-    /// Registers of each number that is learned, the lowest bit first, and bits after the point.
-    theta: Vec<Vec<RegisterId>>,
-    fraction: u32,
-    memory_scale: f64,
-    /// Whether the network computes what was learned, and what is between two labels; with several the largest counts.
-    output: bool,
-    threshold: Option<f64>,
-}
-
 /// Samples that pass: features and labels row by row.
 #[derive(Clone, PartialEq, Debug, Default)]
 struct Rows {
@@ -76,7 +55,10 @@ struct Rows {
 pub struct TorchExport<'p> {
     network: &'p Sequential,
     float: Float,
-    config: TorchConfig,
+    sparse: bool,
+    /// For how many steps each row of `data.safetensors` passes; 0: a parity is drawn, and no rows are written.
+    hold: usize,
+    config: String,
     rows: Rows,
 }
 
@@ -150,11 +132,9 @@ impl<'p> TorchExport<'p> {
         if !sparse && bytes > MAX_EXPORTED_BYTES {
             return Err(TorchError::TooLarge { bytes, max: MAX_EXPORTED_BYTES });
         }
-        let drawn = match &prepared.samples {
-            Some(Samples::Draw(Draw { concept: Concept::Parity { n_hidden }, noise, .. }))
-                if *noise <= 0.0 =>
-            {
-                Some(*n_hidden)
+        let drawn = match prepared.samples {
+            Some(Samples::Draw(Draw { concept: Concept::Parity { n_hidden }, noise: ..=0.0, .. })) => {
+                Some(n_hidden)
             }
             _ => None,
         };
@@ -166,32 +146,35 @@ impl<'p> TorchExport<'p> {
             NumberFormat::Fixed(fixed) => fixed.n_fraction(),
             _ => 0,
         };
-        let config = TorchConfig {
+        // The steps are those after which the circuit has halted, on the stream that Luge saw; the bits of a parity are
+        // written as `levels`; theta are the registers of each number that is learned, the lowest bit first.
+        let config = object! {
             lr: network.constants.rate,
-            dtype,
+            dtype: dtype,
             widths: network.network.widths(),
-            sparse,
+            sparse: sparse,
             steps: prepared.steps,
-            hold,
+            hold: hold,
             hidden: drawn.unwrap_or(0),
-            levels,
-            theta: theta.map_or_else(Vec::new, |theta| theta.words.clone()),
+            levels: levels,
+            theta: theta.map_or(&[][..], |theta| &theta.words),
             fraction: theta.map_or(0, |theta| fraction(theta.format)),
             memory_scale: network.constants.memory_scale,
             output: prepared.circuit.samples().is_some() && prepared.has_output(),
-            threshold: if drawn.is_some() {
-                Some(f64::midpoint(levels[0], levels[1]))
-            } else {
-                threshold(&rows.y, network.n_outputs())
+            // What is between two labels; with several the largest counts.
+            threshold: match drawn {
+                Some(_) => Some(f64::midpoint(levels[0], levels[1])),
+                None => threshold(&rows.y, network.n_outputs()),
             },
         };
-        Ok(Self { network: &network.network, float, config, rows })
+        let config = serde_json::to_string(&config).unwrap_or_default() + "\n";
+        Ok(Self { network: &network.network, float, sparse, hold, config, rows })
     }
 
     /// The files that are written.
     #[must_use]
     pub fn files(&self) -> Vec<&'static str> {
-        let rows = (self.config.hold > 0).then_some("data.safetensors");
+        let rows = (self.hold > 0).then_some("data.safetensors");
         ["net.safetensors", "config.json", "train.py"].into_iter().chain(rows).collect()
     }
 
@@ -205,16 +188,14 @@ impl<'p> TorchExport<'p> {
         let tensors = self.tensors();
         let named = tensors.iter().map(|(name, tensor)| (name.as_str(), tensor));
         safetensors::serialize_to_file(named, None, &folder.join("net.safetensors"))?;
-        if self.config.hold > 0 {
-            let widths =
-                [self.config.widths[0], self.network.layers().last().map_or(1, LinearLayer::n_units)];
+        if self.hold > 0 {
+            let widths = self.network.widths();
             let rows = |values: &[f64], width: usize| self.floats(vec![values.len() / width, width], values);
-            let (x, y) = (rows(&self.rows.x, widths[0]), rows(&self.rows.y, widths[1]));
+            let (x, y) = (rows(&self.rows.x, widths[0]), rows(&self.rows.y, widths[widths.len() - 1]));
             let tensors = [("x", &x), ("y", &y)];
             safetensors::serialize_to_file(tensors, None, &folder.join("data.safetensors"))?;
         }
-        let config = serde_json::to_string(&self.config).unwrap_or_default() + "\n";
-        for (name, text) in [("config.json", config.as_str()), ("train.py", SCRIPT)] {
+        for (name, text) in [("config.json", self.config.as_str()), ("train.py", SCRIPT)] {
             let path = folder.join(name);
             fs::write(&path, text).map_err(|reason| failed(&path, reason))?;
         }
@@ -228,7 +209,7 @@ impl<'p> TorchExport<'p> {
             let name = |what: &str| format!("{}.{what}", 2 * at);
             let (n_units, n_inputs) = (layer.n_units(), layer.n_inputs());
             tensors.push((name("bias"), self.floats(vec![n_units], layer.biases())));
-            if self.config.sparse {
+            if self.sparse {
                 let terms = || (0..n_units).flat_map(|unit| layer.terms(unit).map(move |term| (unit, term)));
                 let places = terms().flat_map(|(unit, (input, _))| (unit * n_inputs + input).to_le_bytes());
                 let weights: Vec<f64> = terms().map(|(_, (_, weight))| weight).collect();

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use luge_landscape::{DataLayout, Extended, LandscapeKind, Learner, Primary, power_of_two_from};
 use luge_machine::{Cell, Input, Machine, Outcome, Simulator, Step};
 use luge_net::{
-    NumberFormat, Shape, Values,
+    NumberFormat, Values,
     numbers::{from_signs, to_signs},
 };
 
 use super::{MAX_CELLS, TrainingError, TrainingOptions};
 use crate::{
     data::Table,
+    job::program,
     run::{
         lockstep::Window,
         memory::{self, CellStorage},
@@ -64,7 +65,7 @@ impl Request {
         if known > given {
             return Err(TrainingError::TooFewCells { needed: known, given });
         }
-        let input = learner.input(&layout, &data_bits(&layout, &table));
+        let input = learner.input(&layout, &program::bits(&table, options.format));
         Ok(Self { learner, primary, table, options, layout, input, known })
     }
 
@@ -175,21 +176,14 @@ impl Request {
     }
 }
 
-/// The bits of the data as the machine finds them.
-fn data_bits(layout: &DataLayout, table: &Table) -> Vec<bool> {
-    let numbers: Vec<f64> = table.features.data.iter().chain(&table.labels.data).copied().collect();
-    let bits = |i: usize| to_signs(layout.format, &[numbers[i]]).into_iter().map(|bit| bit > 0.0);
-    layout.order().into_iter().flat_map(bits).collect()
-}
-
 fn layout(primary: &dyn Primary, table: &Table, format: NumberFormat) -> Result<DataLayout, TrainingError> {
-    let (Shape { rows, cols: found_features }, found_labels) =
-        (table.features.shape, table.labels.shape.cols);
+    let layout = program::layout(table, format);
+    let (found_features, found_labels) = (layout.n_features, layout.n_labels);
     let (features, outputs) = (primary.n_features(), primary.n_outputs());
     if (features, outputs) != (found_features, found_labels) {
         return Err(TrainingError::Shapes { features, outputs, found_features, found_labels });
     }
-    Ok(DataLayout { n_samples: rows, n_features: features, n_labels: outputs, format })
+    Ok(layout)
 }
 
 /// Taking r off a label and adding it again must leave its bits as they are.
