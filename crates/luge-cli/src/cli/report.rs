@@ -86,8 +86,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         return finish(end, film.steps, film.n_moments, &page.path().display().to_string());
     }
     let stage = PreparedJob::open(&args.job()?).map_err(refused)?;
-    let figures =
-        args.figures.as_deref().map(|folder| Figures::new(&mut outputs, folder, &stage)).transpose()?;
+    let places = |folder| figure_places(&mut outputs, folder, &stage);
+    let figures = args.figures.as_deref().map(places).transpose()?.unwrap_or_default();
     let mut progress = Progress::new("recording", args.steps.unwrap_or(LONGEST));
     let report = Report::new(&stage, args.moments, &mut || {
         progress.reach(0);
@@ -96,11 +96,14 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     drop(progress);
     let report = report.map_err(refused)?;
     page.write(&report.html)?;
-    let mut written = vec![page.path().display().to_string()];
-    if let Some(figures) = figures {
-        written.extend(figures.write(&report)?);
+    if let [loss, tapes @ ..] = &figures[..] {
+        loss.write(&report.loss_svg)?;
+        for (place, (name, strip)) in tapes.iter().zip(&report.pictures) {
+            place.write_with(|out| out.write_all(strip.draw(name)?.as_bytes()))?;
+        }
     }
-    finish(report.end, report.steps, report.n_moments, &written.join(", "))
+    let written = [&page].into_iter().chain(&figures).map(|place| place.path().display().to_string());
+    finish(report.end, report.steps, report.n_moments, &written.collect::<Vec<_>>().join(", "))
 }
 
 /// Says what was recorded, and where it is.
@@ -113,33 +116,13 @@ fn finish(end: &str, steps: Step, n_moments: usize, written: &str) -> Result<(),
     print(&rows.text())
 }
 
-/// The places of the figures.
-struct Figures {
-    loss: Output,
-    tapes: Vec<Output>,
-}
-
-impl Figures {
-    fn new(outputs: &mut Outputs, folder: &Path, stage: &PreparedJob) -> Result<Self, Failure> {
-        let refused = |reason| OutputError::Refused { path: folder.to_owned(), reason };
-        fs::create_dir_all(folder).map_err(refused)?;
-        let loss = outputs.place(&folder.join("loss.svg"))?;
-        let tapes = (0..stage.n_tapes()).map(|i| outputs.place(&folder.join(format!("tape_{i}.svg"))));
-        Ok(Self { loss, tapes: tapes.collect::<Result<_, _>>()? })
-    }
-
-    /// Writes them, and says where.
-    fn write(&self, report: &Report) -> Result<Vec<String>, Failure> {
-        self.loss.write(&report.loss_svg)?;
-        for (place, (name, strip)) in self.tapes.iter().zip(&report.pictures) {
-            place.write_with(|out| out.write_all(strip.draw(name)?.as_bytes()))?;
-        }
-        Ok([&self.loss]
-            .into_iter()
-            .chain(&self.tapes)
-            .map(|place| place.path().display().to_string())
-            .collect())
-    }
+/// The places of the figures: the loss first, then the tapes.
+fn figure_places(outputs: &mut Outputs, folder: &Path, stage: &PreparedJob) -> Result<Vec<Output>, Failure> {
+    let refused = |reason| OutputError::Refused { path: folder.to_owned(), reason };
+    fs::create_dir_all(folder).map_err(refused)?;
+    let tapes = (0..stage.n_tapes()).map(|i| format!("tape_{i}.svg"));
+    let names = std::iter::once("loss.svg".to_owned()).chain(tapes);
+    Ok(names.map(|name| outputs.place(&folder.join(name))).collect::<Result<_, _>>()?)
 }
 
 fn refused(error: RunError) -> Failure {

@@ -6,11 +6,11 @@ use indicatif::HumanCount;
 use luge::{
     certificate::translation,
     job::{self, program, source::Source},
-    training::Claim,
+    object,
 };
 use luge_landscape::Learner;
 use luge_machine::{Outcome, Simulator, Step, TapeId};
-use luge_net::NumberFormat;
+use luge_net::{NumberFormat, numbers::from_signs};
 use luge_sled::Compiled;
 use serde::Serialize;
 
@@ -23,52 +23,6 @@ use super::{
     },
     Args,
 };
-
-/// The result as JSON.
-#[derive(Serialize)]
-struct Summary<'a> {
-    machine: Option<&'a str>,
-    outcome: &'static str,
-    steps: Step,
-    limit: Step,
-    state: &'a str,
-    accepting: bool,
-    /// Left out if the program rejected its data; so far, if it stopped at the step limit.
-    theta: Option<Vec<f64>>,
-    /// Whether the machine did what the program means; left out at the step limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    program: Option<Claim>,
-    /// The line of the statement that rejected the data.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rejected_in: Option<u32>,
-    /// What the program prints.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    printed: Vec<String>,
-    /// Only with --check: the lines where numbers were too large for their types.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    wraps: Option<Vec<WrapLine>>,
-    /// Only with --profile: the lines that took steps.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    profile: Option<Vec<Line<'a>>>,
-}
-
-/// Numbers of one line that were too large.
-#[derive(Serialize)]
-struct WrapLine {
-    line: u32,
-    count: u64,
-    /// Counted from 1.
-    first_sample: Option<usize>,
-}
-
-fn wraps(reference: Option<&luge_sled::Outcome>) -> Vec<WrapLine> {
-    let line = |wrap: &luge_sled::OverflowSite| WrapLine {
-        line: wrap.line,
-        count: wrap.count,
-        first_sample: wrap.first_sample.map(|sample| sample + 1),
-    };
-    reference.iter().flat_map(|reference| &reference.wraps).map(line).collect()
-}
 
 /// Steps spent on one line; those outside of all lines have no number.
 #[derive(Serialize)]
@@ -105,6 +59,8 @@ pub(super) fn run(source: &Source, args: &Args) -> Result<(), Failure> {
     let compared = reference
         .as_ref()
         .filter(|reference| outcome != Outcome::StepLimit && reference.verdict != luge_sled::Verdict::Limit);
+    let rejected_in = reference.as_ref().filter(|_| !told).and_then(|reference| reference.line);
+    let lines = args.profile.then(|| lines(compiled, &spent, &source.text));
     let program = compared.map(|reference| {
         let left = theta.as_deref().filter(|_| outcome.accepting());
         translation::claim(Some(reference), left, format)
@@ -113,28 +69,57 @@ pub(super) fn run(source: &Source, args: &Args) -> Result<(), Failure> {
     let overflow = overflow
         .map(|reference| program::overflow(source, Some(&table), &reference.wraps))
         .unwrap_or_default();
-    let lines = args.profile.then(|| lines(compiled, &spent, &source.text));
-    let summary = Summary {
+    let wrap = |wrap: &luge_sled::OverflowSite| {
+        // Samples are counted from 1.
+        object! { line: wrap.line, count: wrap.count, first_sample: wrap.first_sample.map(|sample| sample + 1) }
+    };
+    let wraps = || reference.iter().flat_map(|reference| &reference.wraps).map(wrap).collect::<Vec<_>>();
+    let printed = reference.as_ref().map(|reference| reference.printed.clone()).unwrap_or_default();
+    let (steps, state) = (simulator.steps(), &compiled.machine.state(simulator.state()).name);
+    let summary = object! {
         machine: compiled.machine.name(),
         outcome: outcome.word(),
-        steps: simulator.steps(),
+        steps: steps,
         limit: args.steps,
-        state: &compiled.machine.state(simulator.state()).name,
+        state: state,
         accepting: outcome.accepting(),
-        theta,
-        program,
-        rejected_in: reference.as_ref().filter(|_| !told).and_then(|reference| reference.line),
-        printed: reference.as_ref().map(|reference| reference.printed.clone()).unwrap_or_default(),
-        wraps: args.check.then(|| wraps(reference.as_ref())),
-        profile: lines,
+        // None if the program rejected its data; so far, if it stopped at the step limit.
+        theta: theta,
+        program "unless the step limit was reached: whether the machine did what the program means": program,
+        rejected_in "if a statement rejected the data: its line": rejected_in,
+        printed "if the program prints": Some(printed).filter(|printed| !printed.is_empty()),
+        wraps "with --check: the lines where numbers were too large for their types": args.check.then(wraps),
+        profile "with --profile: the lines that took steps": lines,
     };
     if args.json {
         print_json(&summary)?;
     } else {
-        print(&report(outcome, &summary, compiled, &simulator))?;
+        let mut rows = Rows::default();
+        rows.row("outcome", ended(outcome, state, rejected_in, compiled.lines[simulator.state().index()]));
+        rows.row("steps", HumanCount(steps));
+        if let Some(theta) = &summary.theta {
+            let numbers: Vec<String> = theta.iter().map(ToString::to_string).collect();
+            rows.row("theta", numbers.join(" "));
+        }
+        summary.program.iter().for_each(|claim| rows.row("program", verdict(claim)));
+        summary.printed.iter().flatten().for_each(|line| rows.row("print", line));
+        let profile = summary.profile.as_ref().map(|lines| profile(lines, steps));
+        print(&(rows.text() + &profile.unwrap_or_default()))?;
         show_warnings(&overflow, source);
     }
     Failure::of_claims(summary.program.iter().map(|claim| ("program", claim)))
+}
+
+/// How a run ended; `rejected_in` is the line that rejected the data, `line` the one where the machine is.
+fn ended(outcome: Outcome, state: &str, rejected_in: Option<u32>, line: Option<u32>) -> String {
+    match (outcome, rejected_in, line) {
+        (Outcome::Halted { accepting: true, .. }, ..) => "finished".to_owned(),
+        (Outcome::Halted { .. }, Some(line), _) => format!("rejected the data, in line {line}"),
+        (Outcome::Halted { .. }, None, _) => "rejected the data".to_owned(),
+        (Outcome::NoRule { .. }, ..) => format!("stopped in state {state}: no rule"),
+        (Outcome::StepLimit, _, Some(line)) => format!("stopped at the step limit, in line {line}"),
+        (Outcome::StepLimit, ..) => "stopped at the step limit, in a product or quotient".to_owned(),
+    }
 }
 
 /// Runs and counts the steps made on each line; those in a product or quotient count for the line that called it.
@@ -161,14 +146,10 @@ fn profiled(
 
 /// The weights the machine left behind.
 fn theta(simulator: &Simulator<'_>, n_theta: usize, format: NumberFormat) -> Vec<f64> {
-    let tape = simulator.machine().find_tape("theta").unwrap_or(TapeId(0));
-    let n_bits = format.n_bits() as usize;
-    let number = |i: usize| {
-        let cells = (0..n_bits).map(|bit| i64::try_from(i * n_bits + bit).unwrap_or(i64::MAX));
-        let bits: Vec<bool> = cells.map(|cell| simulator.tape(tape).read(cell).0 == 1).collect();
-        format.word(&bits).map_or(0.0, |word| format.decode(word))
-    };
-    (0..n_theta).map(number).collect()
+    let tape = simulator.tape(simulator.machine().find_tape("theta").unwrap_or(TapeId(0)));
+    let n_cells = i64::try_from(n_theta * format.n_bits() as usize).unwrap_or(i64::MAX);
+    let sign = |cell| if tape.read(cell).0 == 1 { 1.0 } else { -1.0 };
+    from_signs(format, &(0..n_cells).map(sign).collect::<Vec<f64>>())
 }
 
 /// How many states stand for each line.
@@ -195,48 +176,18 @@ fn lines<'a>(compiled: &Compiled, spent: &BTreeMap<Option<u32>, Step>, text: &'a
     sums.into_iter().map(entry).collect()
 }
 
-fn report(outcome: Outcome, summary: &Summary<'_>, compiled: &Compiled, simulator: &Simulator<'_>) -> String {
-    let line = compiled.lines[simulator.state().index()];
-    let ended = match outcome {
-        Outcome::Halted { accepting: true, .. } => "finished".to_owned(),
-        Outcome::Halted { accepting: false, .. } => match summary.rejected_in {
-            Some(line) => format!("rejected the data, in line {line}"),
-            None => "rejected the data".to_owned(),
-        },
-        Outcome::NoRule { .. } => format!("stopped in state {}: no rule", summary.state),
-        Outcome::StepLimit => match line {
-            Some(line) => format!("stopped at the step limit, in line {line}"),
-            None => "stopped at the step limit, in a product or quotient".to_owned(),
-        },
-    };
-    let mut rows = Rows::default();
-    rows.row("outcome", ended);
-    rows.row("steps", HumanCount(summary.steps));
-    if let Some(theta) = &summary.theta {
-        let numbers: Vec<String> = theta.iter().map(ToString::to_string).collect();
-        rows.row("theta", numbers.join(" "));
-    }
-    if let Some(claim) = &summary.program {
-        rows.row("program", verdict(claim));
-    }
-    summary.printed.iter().for_each(|line| rows.row("print", line));
-    let mut text = rows.text();
-    if let Some(lines) = &summary.profile {
-        text.push_str(&format!("\n{:>14}  {:>6}  {:>6}  {:>4}\n", "steps", "share", "states", "line"));
-        for line in lines {
-            // Per mille, rounded down: the shares never exceed the whole.
-            let share = line.steps.saturating_mul(1000) / summary.steps.max(1);
-            let share = format!("{}.{} %", share / 10, share % 10);
-            let number = line.line.map(|line| line.to_string()).unwrap_or_default();
-            let row = format!(
-                "{:>14}  {share:>6}  {:>6}  {number:>4}  {}",
-                HumanCount(line.steps).to_string(),
-                line.states,
-                line.text
-            );
-            text.push_str(row.trim_end());
-            text.push('\n');
-        }
+/// The steps of each line as a table.
+fn profile(lines: &[Line<'_>], steps: Step) -> String {
+    let mut text = format!("\n{:>14}  {:>6}  {:>6}  {:>4}\n", "steps", "share", "states", "line");
+    for line in lines {
+        // Per mille, rounded down: the shares never exceed the whole.
+        let share = line.steps.saturating_mul(1000) / steps.max(1);
+        let share = format!("{}.{} %", share / 10, share % 10);
+        let number = line.line.map(|line| line.to_string()).unwrap_or_default();
+        let (steps, states) = (HumanCount(line.steps).to_string(), line.states);
+        let row = format!("{steps:>14}  {share:>6}  {states:>6}  {number:>4}  {}", line.text);
+        text.push_str(row.trim_end());
+        text.push('\n');
     }
     text
 }
