@@ -68,7 +68,7 @@ pub enum MachineError {
     Circuit(#[from] CircuitError),
 }
 
-/// A machine's tapes, as far as a circuit needs to know them.
+/// What a circuit needs to know of a machine's tapes.
 #[derive(Clone, Debug)]
 pub struct Tapes<'t> {
     /// The content of the tapes at the start.

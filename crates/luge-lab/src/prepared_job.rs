@@ -220,7 +220,7 @@ fn prepare_trace(mut job: TraceJob) -> Result<(Loaded, Prepared), RunError> {
     let ahead = asked.min(MAX_DENSE_STEPS);
     job.options.steps = (job.options.landscape != LandscapeKind::Internal).then_some(ahead);
     let mut plan = job.plan(&loaded)?;
-    // A run with noise is made again from its start whenever one goes back; like every dense one it ends with the machine's.
+    // Going back in a run with noise repeats it from the start; like every dense run it ends when the machine does.
     let noisy = job.options.manner.noise.is_some();
     plan.most_steps = match plan.dense() {
         true if noisy => plan.most_steps.min(MAX_NOISY_STEPS),

@@ -195,7 +195,7 @@ fn show(wish: &Wish, page: &mut Page<'_>) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Proves a run in a thread of its own, beside the one that is watched; once nobody waits for it, it breaks off.
+/// Proves a run in its own thread while the user watches; it stops when nobody waits for the proof.
 struct Prover {
     left: Arc<AtomicBool>,
     proofs: Receiver<Option<Proof>>,

@@ -71,7 +71,7 @@ pub enum BackendError {
 /// The most states before equal ones are merged.
 const MAX_STATES: usize = 200_000;
 
-/// Plans are made again until one has room for everything; each is larger than the one before.
+/// The most attempts at a plan that has room for everything; each is larger than the one before.
 const MAX_PLANS: usize = 40;
 
 /// Makes the machine. A draft finds out what the rulers, the counters and the memory must hold.

@@ -31,7 +31,7 @@ pub(super) fn run(_: &Args) -> Result<(), Failure> {
     let (connection, threads) = transport::stdio();
     let served = serve(connection);
     match served {
-        // An editor that is gone has nothing to be told.
+        // If the editor has disconnected, there is nobody to tell.
         Err(error) if !error.channel_is_disconnected() => Err(broken(&error.to_string())),
         _ => threads.join().map_err(|error| broken(&error.to_string())),
     }

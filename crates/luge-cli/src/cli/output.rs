@@ -183,7 +183,7 @@ pub(super) fn sample_sizes(features: usize, labels: usize, format: impl Display)
 
 /// Says something beside the result, on standard error.
 pub(super) fn note(text: &str) {
-    // If standard error is closed nobody wants to know.
+    // If standard error is closed, there is nobody to tell.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 

@@ -3,7 +3,7 @@
 //! [`source`] writes a Rust program for one machine: heads are pointers, no bounds are checked, a state reads each of
 //! its cells once, and a state that leads to itself stays in its own loop. `rustc` compiles it for this processor. The
 //! `unsafe` is in that program alone. It is sound because the simulator has made the same run before: the tapes that
-//! are laid for it hold every cell that a head comes to.
+//! are built for it hold every cell that a head reaches.
 
 use std::{
     collections::BTreeMap,
@@ -49,7 +49,7 @@ fn main() {
 }
 "#;
 
-/// How a state's rules are told apart.
+/// How the code chooses among a state's rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Branches {
     /// By a branch for every rule.
@@ -131,7 +131,7 @@ impl State {
         text.push_str("            }\n");
     }
 
-    /// Tells cases apart, symbol by symbol, as far as they do different things.
+    /// Separates cases symbol by symbol, but only where they do different things.
     fn decide(&self, text: &mut String, cases: &[usize], loops: bool) {
         let deed = |case: usize| self.cases[case].as_ref().map(|(deed, _)| deed);
         if cases.iter().all(|&case| deed(case) == deed(cases[0])) {

@@ -11,7 +11,7 @@ pub const MAX_PROFILED: u64 = 30_000_000;
 /// Steps between two looks at the clock.
 const CHUNK: u32 = 1024;
 
-/// Visits, as far as they are counted.
+/// The visits counted so far.
 pub struct Profile<'n> {
     engine: Box<dyn Engine + 'n>,
     /// Steps that begin in each state.

@@ -8,7 +8,7 @@ use super::{End, Replay, Row, SpaceTime, Tapes, run_to};
 /// Consecutive losses that are looked at in each column of the curve.
 const BURST: u64 = 32;
 
-/// The loss and the tapes over time, as far as the survey has come.
+/// The loss and the tapes over time, up to the step that the survey has reached.
 pub struct Survey<'n> {
     engine: Box<dyn Engine + 'n>,
     /// The loss so far. In long runs not every step is looked at.

@@ -38,7 +38,7 @@ impl<'m> Tapes<'m> {
         cell - self.first[track]
     }
 
-    /// The symbol in a cell of the machine, as far as the weights are clearly one.
+    /// The symbol in a cell of the machine, if the weights clearly stand for one.
     pub fn symbol(&self, kept: &[TapeSnapshot], tape: TapeId, cell: Cell) -> Option<SymbolId> {
         let bit = |track: TapeId, cell: Cell| {
             let bits = &kept[track.index()];

@@ -156,7 +156,7 @@ impl DataWindow<'_> {
         self.place(learner, &learner.input(self.layout, &vec![false; self.layout.n_bits()]))
     }
 
-    /// An input of the normal form as the network's cells hold it, as far as there is something on them.
+    /// An input of the normal form as the network's cells hold it, without the blank cells at the end.
     fn place(&self, learner: &Learner, input: &Input) -> Configuration {
         let machine = learner.lowered().normal.machine();
         let mut tapes = vec![Vec::new(); machine.n_tapes()];

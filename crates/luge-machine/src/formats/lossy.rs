@@ -77,7 +77,7 @@ pub enum Loss {
 /// More rounds than there are kinds of refusals: every round mends one kind for good.
 const MAX_ROUNDS: usize = 24;
 
-/// Writes a machine, changing it as far as the format needs it.
+/// Writes a machine, with the changes that the format needs.
 pub(super) fn write(
     format: Format,
     machine: &Machine,

@@ -253,7 +253,7 @@ impl<'p> Checker<'p> {
         Value::Number(self.kept_number(short, span))
     }
 
-    /// A statement whose numbers are meant to wrap: it is on nobody's line.
+    /// A statement whose numbers are meant to wrap: it belongs to no line, so overflow is not reported.
     fn emit_unseen(&mut self, span: &Span, kind: StmtKind) {
         self.emit(span, kind);
         if let Some(stmt) = self.out.last_mut().and_then(|out| out.last_mut()) {

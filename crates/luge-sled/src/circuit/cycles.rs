@@ -242,7 +242,7 @@ impl Compiler<'_> {
         self.cycle.state
     }
 
-    /// Whether control ever comes to a state, as far as the program has been read.
+    /// Whether the part of the program that has been read can reach a state.
     pub(super) fn is_reached(&self, state: StateId) -> bool {
         let entered = |state: &State| state.entries.iter().any(|&entry| entry != Literal::FALSE);
         entered(&self.states.0[state.0]) || self.states.0.iter().any(|other| other.instead == Some(state))

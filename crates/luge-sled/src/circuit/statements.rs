@@ -60,7 +60,7 @@ impl Compiler<'_> {
                 self.round_ends();
                 Ok(())
             }
-            // Programs with tapes are refused before, and nobody sees what a circuit prints.
+            // Programs with tapes are refused earlier, and a circuit prints nothing.
             StmtKind::Write(..) | StmtKind::Shift(..) | StmtKind::Print(_) => Ok(()),
             StmtKind::Reject => {
                 self.reject(Literal::TRUE);

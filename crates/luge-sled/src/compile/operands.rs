@@ -18,7 +18,7 @@ pub(super) enum Part<'e> {
     Hard(&'e Expr),
 }
 
-/// An expression, as far as it streams.
+/// The part of an expression that one pass computes.
 pub(super) type Tree<'e> = Sym<Part<'e>>;
 
 /// The most parts of one pass that remember something: each doubles its states.

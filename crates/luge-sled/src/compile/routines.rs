@@ -51,7 +51,7 @@ impl Generator<'_> {
     pub(super) fn routine_bodies(&mut self) {
         // Quotients call nothing, and nor do products.
         for (routine, calls) in std::mem::take(&mut self.routines) {
-            // Steps inside belong to the line of the only call, or to nobody's; see `Graph::write`.
+            // Steps inside belong to the line of the only call, or to no line; see `Graph::write`.
             self.line = match calls[..] {
                 [(from, _)] => self.graph.line(from),
                 _ => 0,

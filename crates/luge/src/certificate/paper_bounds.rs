@@ -11,7 +11,7 @@ pub const CLAIMED_LAYERS: usize = 12;
 /// What the O(n m) of the corollaries may stand for: this many units for every label.
 const UNITS_PER_LABEL: u64 = 4;
 
-/// A network put into layers: what is said of its layers and of their width holds together.
+/// One arrangement of a network in layers: the number of layers and their width refer to the same arrangement.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Arrangement {
     /// How many layers there are.

@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 const PREFIX: &str = ".luge-";
 const SUFFIX: &str = ".tmp";
 
-/// Whether a file that is there already may be replaced.
+/// Whether an existing file may be replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Existing {
     /// Refuse, even if it appeared while the new one was written.
@@ -32,7 +32,8 @@ pub fn write(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     write_with(path, Existing::Replace, |out| parts.iter().try_for_each(|part| out.write_all(part))).map(drop)
 }
 
-/// The same for what is written bit by bit. Says which file was written: where one is kept that came to be meanwhile, another beside it.
+/// Like [`write`], for contents that are produced piece by piece. Returns the path that was written: if an existing
+/// file is kept and one appeared in the meantime, that is another name beside it.
 ///
 /// # Errors
 /// If the system or the writer refuses, or something that is not a regular file has the name.

@@ -119,7 +119,7 @@ pub fn same_model(claimed: &Model, again: &Model) -> Claim {
     let mut card = again.card.clone();
     card.program.clone_from(&claimed.card.program);
     if claimed.card.program.is_none() {
-        // Without the program nothing can be found out about it or its numbers: what is said of them is taken over.
+        // Without the program its claims cannot be derived again, so they are taken over as they stand.
         for name in ["program", "no_overflow"] {
             card.certificate.set(name, claimed.card.certificate.get(name).cloned());
         }

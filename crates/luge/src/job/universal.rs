@@ -16,7 +16,7 @@ pub const MACHINE: &str = include_str!("../../learners/universal.tm");
 /// The most cells a program may take: jumps are tallies, so a program can be longer than its source.
 pub const MAX_CELLS: usize = 1 << 20;
 
-/// The tape a program is laid on.
+/// The tape that holds a program.
 const TAPE: &str = "program";
 
 /// Where the head of that tape starts: on the blank before the program, so that the network starts in the same vertex

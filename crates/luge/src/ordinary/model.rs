@@ -61,7 +61,7 @@ struct StoredTheta {
     primary: String,
 }
 
-/// Why a model cannot be made again.
+/// Why a model's network or run cannot be reproduced.
 #[derive(Debug, thiserror::Error)]
 pub enum OrdinaryModelError {
     /// Its stream is missing.
@@ -233,7 +233,7 @@ impl OrdinaryModel {
         Data::like(&self.preparation, name, text, saturate)
     }
 
-    /// Whether a run made again leaves the same memory, bit for bit, and proves the same.
+    /// Whether a repeated run leaves the same memory, bit for bit, and proves the same claims.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> Claim {
         let differ = |(a, b): &(&f64, &f64)| a.to_bits() != b.to_bits();

@@ -129,7 +129,7 @@ fn instruction(machine: &Machine, state: StateId, rule: &Rule) -> Result<String,
     })
 }
 
-/// The text as a YAML scalar, without quotes where nobody could misread it.
+/// The text as a YAML scalar, quoted only if it could be misread.
 fn scalar(text: &str) -> String {
     let word = text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');

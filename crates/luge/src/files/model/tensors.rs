@@ -54,7 +54,7 @@ fn bits(n: usize, common: bool, others: impl Iterator<Item = (usize, bool)>) -> 
     bytes
 }
 
-/// The two numbers of a block that has no third one, that of the first entry first; told apart by their bits.
+/// The numbers of a block that has at most two, compared bit by bit; that of the first entry comes first.
 fn two_numbers(values: &SparseValues) -> Option<[f64; 2]> {
     let n = values.shape.len();
     let common = (values.others().len() < n).then_some(values.common());
