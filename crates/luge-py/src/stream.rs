@@ -271,7 +271,7 @@ impl StreamModel {
                 let prepared = model.prepare(data)?;
                 let report = prepared.train(|step| watch.see(step, f64::NAN))?;
                 let same = model.is_same(&OrdinaryModel::new(&prepared, &report));
-                (report.certificate.iter().map(|(name, claim)| named((name, claim))).collect(), same)
+                (report.certificate.claims().into_iter().map(named).collect(), same)
             }
         };
         watch.finish()?;

@@ -312,7 +312,7 @@ pub(crate) enum StmtKind {
         body: Vec<Stmt>,
     },
     For(For),
-    /// Rounds that nobody counts but the loop.
+    /// Rounds that only the loop counts.
     Repeat {
         times: u64,
         counter: Slot,

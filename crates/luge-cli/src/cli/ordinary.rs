@@ -156,8 +156,7 @@ pub(super) fn certify(
     let prepared = model.prepare(data)?;
     let report = prepared.train(|_| ControlFlow::Continue(()))?;
     let again = model.is_same(&OrdinaryModel::new(&prepared, &report));
-    let mut claims: Vec<(&str, &Claim)> =
-        report.certificate.iter().map(|(name, claim)| (*name, claim)).collect();
+    let mut claims = report.certificate.claims();
     claims.push(("trained again", &again));
     claims.extend(proved.map(|claim| ("proved for every stream", claim)));
     show_claims(json, claims)
@@ -206,7 +205,7 @@ pub(super) fn run(
         wall_s: seconds,
     };
     show(json, &summary, || text(&prepared, &report, seconds))?;
-    Failure::of_claims(report.certificate.iter().map(|(name, claim)| (*name, claim)))
+    Failure::of_certificate(&report.certificate)
 }
 
 fn text(prepared: &PreparedOrdinary, report: &OrdinaryReport, seconds: f64) -> String {
@@ -219,7 +218,7 @@ fn text(prepared: &PreparedOrdinary, report: &OrdinaryReport, seconds: f64) -> S
     if let Some((right, all)) = report.judged {
         rows.row("new samples", format!("{} of {} right", count(right), count(all)));
     }
-    let claims: Vec<(&str, &Claim)> = report.certificate.iter().map(|(name, claim)| (*name, claim)).collect();
+    let claims = report.certificate.claims();
     rows.row("certified", verdict_on(&claims, report.proves_the_run()));
     let taken = match prepared.circuit.samples() {
         Some(_) => format!("; {} samples taken", HumanCount(report.taken)),

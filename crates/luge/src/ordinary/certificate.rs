@@ -8,10 +8,14 @@ use luge_machine::Step;
 use luge_net::{Shape, Values};
 use luge_sled::{Outcome, OverflowSite};
 use luge_train::sequential::{DenseSgd, Perturbation, Real, SequentialEngine, SparseSgd};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::{OrdinaryError, PreparedOrdinary};
-use crate::{certificate::translation, data::right_rows, stream::StreamEngineChoice, training::Claim};
+use crate::{
+    certificate::{Certificate, Claim, translation},
+    data::right_rows,
+    stream::StreamEngineChoice,
+};
 
 /// What came of training.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -36,19 +40,14 @@ pub struct OrdinaryReport {
     /// What computed the gradients.
     pub engine: &'static str,
     /// What the run proved.
-    #[serde(serialize_with = "claims")]
-    pub certificate: Vec<(&'static str, Claim)>,
-}
-
-fn claims<S: Serializer>(claims: &[(&'static str, Claim)], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(claims.iter().map(|(name, claim)| (name, claim)))
+    pub certificate: Certificate,
 }
 
 impl OrdinaryReport {
     /// Whether all claims hold.
     #[must_use]
     pub fn proves_the_run(&self) -> bool {
-        self.certificate.iter().all(|(_, claim)| claim.holds)
+        self.certificate.proves_the_run()
     }
 }
 
@@ -131,7 +130,7 @@ impl PreparedOrdinary {
         let program = interpreted.as_ref().zip(self.theta.as_ref()).map(|(outcome, meaning)| {
             ("program", translation::claim(outcome.as_ref(), theta.as_deref(), meaning.format))
         });
-        let mut certificate = vec![
+        let claims = [
             ("trace", lockstep.claim(steps)),
             ("gradient", gradient),
             ("constants", self.constants()),
@@ -139,7 +138,6 @@ impl PreparedOrdinary {
             ("output", output),
             ("at_rest", at_rest),
         ];
-        certificate.extend(program);
         OrdinaryReport {
             halted,
             steps,
@@ -149,7 +147,7 @@ impl PreparedOrdinary {
             memory: engine.biases(MEMORY_LAYER),
             judged,
             engine: engine.name(),
-            certificate,
+            certificate: claims.into_iter().chain(program).collect(),
         }
     }
 
