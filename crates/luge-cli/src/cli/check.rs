@@ -10,7 +10,7 @@ use luge_net::NumberFormat;
 
 use super::{
     failure::Failure,
-    output::{Rows, count, sample_sizes, show},
+    output::{count, sample_sizes, show_rows},
 };
 
 /// Check a Sled program without data, and show the size of its machine
@@ -60,14 +60,12 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         states: size.states,
         vertices: size.vertices,
     };
-    show(args.json, &summary, || {
-        let mut rows = Rows::default();
+    show_rows(args.json, &summary, |rows| {
         rows.row("program", "no errors");
         rows.row("data", sample_sizes(summary.features, summary.labels, &summary.format));
         rows.row("weights", count(summary.weights));
         rows.row("tapes", format!("{} binary ones", summary.tapes));
         rows.row("states", count(summary.states));
         rows.row("vertices", HumanCount(summary.vertices));
-        rows.text()
     })
 }

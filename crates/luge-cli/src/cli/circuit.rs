@@ -20,7 +20,7 @@ use luge_machine::{Input, Machine, Step};
 
 use super::{
     failure::{Failure, show_warnings},
-    output::{Rows, count, show},
+    output::{count, show_rows},
     progress::Progress,
 };
 
@@ -118,8 +118,7 @@ pub(super) fn run(circuit: &Circuit, draw: Option<Draw>, limit: Step, json: bool
         right "if there are new inputs: those whose output is their label, of this many": right,
         registers: registers.collect::<String>(),
     };
-    show(json, &summary, || {
-        let mut rows = Rows::default();
+    show_rows(json, &summary, |rows| {
         rows.row("outcome", outcome);
         let taken = circuit.samples().map(|_| format!(", {} samples taken", HumanCount(samples)));
         rows.row("cycles", format!("{}{}", HumanCount(cycles), taken.unwrap_or_default()));
@@ -128,7 +127,6 @@ pub(super) fn run(circuit: &Circuit, draw: Option<Draw>, limit: Step, json: bool
         if let Some((right, all)) = right {
             rows.row("new inputs", format!("{} of {} right", count(right), count(all)));
         }
-        rows.text()
     })
 }
 
@@ -182,8 +180,7 @@ pub(super) fn inspect(circuit: &Circuit, json: bool) -> Result<(), Failure> {
         depth: size.depth,
         network "if it is not too large to be counted": counted.then(network).flatten(),
     };
-    show(json, &profile, || {
-        let mut rows = Rows::default();
+    show_rows(json, &profile, |rows| {
         rows.row("circuit", profile.circuit);
         rows.row("samples", profile.samples.as_deref().unwrap_or("none"));
         rows.row("registers", count(profile.registers));
@@ -203,7 +200,6 @@ pub(super) fn inspect(circuit: &Circuit, json: bool) -> Result<(), Failure> {
             let (weights, nonzero) = (HumanCount(network.weights), count(network.nonzero));
             rows.row("network", format!("{widest}; {weights} weights, {nonzero} are not 0"));
         }
-        rows.text()
     })
 }
 

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::{
     failure::Failure,
     machine_args::step_count,
-    output::{ForceArg, Rows, count, place, show},
+    output::{ForceArg, Rows, count, place, show_rows},
     progress::Progress,
 };
 
@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(plot) = plot {
         plot.write(comparison.draw())?;
     }
-    show(args.json, &summary(args, &comparison), || report(args, &comparison))
+    show_rows(args.json, &summary(args, &comparison), |rows| describe(rows, args, &comparison))
 }
 
 impl Args {
@@ -133,8 +133,7 @@ fn summary(args: &Args, comparison: &Comparison) -> impl Serialize {
     }
 }
 
-fn report(args: &Args, comparison: &Comparison) -> String {
-    let mut rows = Rows::default();
+fn describe(rows: &mut Rows, args: &Args, comparison: &Comparison) {
     rows.row(
         "gradient descent",
         format!(
@@ -159,5 +158,4 @@ fn report(args: &Args, comparison: &Comparison) -> String {
     let theta: Vec<String> = search.theta.iter().map(f64::to_string).collect();
     rows.row("  theta", theta.join(" "));
     rows.row("  place", format!("{} in order, {} as good in all", count(search.index), count(search.n_best)));
-    rows.text()
 }

@@ -22,7 +22,7 @@ use super::{
     circuit,
     data_args::{DataArgs, show_notes},
     failure::Failure,
-    output::{ForceArg, Rows, count, place, sample_sizes, show},
+    output::{ForceArg, count, place, sample_sizes, show_rows},
 };
 
 /// Compile a Sled program to a Turing machine, and show its size
@@ -80,9 +80,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         out.write(Format::Native.write(machine, Some(&compiled.input)).map_err(Failure::of)?)?;
     }
     let (features, labels, format) = (table.feature_names.len(), table.label_names.len(), job.options.format);
-    show(args.json, &summary::of_compiled(&compiled, (features, labels, format), &size), || {
+    show_rows(args.json, &summary::of_compiled(&compiled, (features, labels, format), &size), |rows| {
         let tapes: Vec<&str> = machine.tapes().iter().map(|tape| tape.name.as_str()).collect();
-        let mut rows = Rows::default();
         rows.row("learner", machine.name().unwrap_or_default());
         rows.row("data", sample_sizes(features, labels, format));
         rows.row("weights", count(compiled.n_theta));
@@ -92,7 +91,6 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         rows.row("rules", count(machine.n_rules()));
         let vertices = HumanCount(size.vertices);
         rows.row("vertices", format!("{vertices}, for the symbols that states look at"));
-        rows.text()
     })
 }
 

@@ -18,7 +18,7 @@ use super::{
     failure::Failure,
     landscape_args::cell_count,
     machine_args::{MachineArgs, word},
-    output::{Rows, count, show},
+    output::{count, show_rows},
 };
 use network::NetworkProfile;
 
@@ -120,8 +120,7 @@ fn describe(loaded: &Loaded, landscape: Option<NetworkProfile>, json: bool) -> R
         lowered_strictly: lowering(machine, Moves::Strict),
         landscape "with --landscape": landscape,
     };
-    show(json, &profile, || {
-        let mut rows = Rows::default();
+    show_rows(json, &profile, |rows| {
         profile.machine.iter().for_each(|name| rows.row("name", name));
         rows.row("format", profile.format);
         for tape in &profile.tapes {
@@ -146,8 +145,7 @@ fn describe(loaded: &Loaded, landscape: Option<NetworkProfile>, json: bool) -> R
         rows.row("missing rule", if halts { "halts, without a step" } else { "stops, rejecting" });
         rows.row("lowered", described(&profile.lowered));
         rows.row("lowered strictly", described(&profile.lowered_strictly));
-        profile.landscape.iter().for_each(|network| network.add_to(&mut rows));
-        rows.text()
+        profile.landscape.iter().for_each(|network| network.add_to(rows));
     })
 }
 

@@ -28,7 +28,7 @@ use luge_train::Precision;
 
 use super::{
     failure::{Failure, failures, show_warnings},
-    output::{Rows, count, place, print, show, show_claims},
+    output::{Rows, count, place, print, show_claims, show_rows},
     progress::Progress,
 };
 
@@ -204,12 +204,11 @@ pub(super) fn run(
         nonzero: network.network.n_nonzero(),
         wall_s: seconds,
     };
-    show(json, &summary, || text(&prepared, &report, seconds))?;
+    show_rows(json, &summary, |rows| describe(rows, &prepared, &report, seconds))?;
     Failure::of_certificate(&report.certificate)
 }
 
-fn text(prepared: &PreparedOrdinary, report: &OrdinaryReport, seconds: f64) -> String {
-    let mut rows = Rows::default();
+fn describe(rows: &mut Rows, prepared: &PreparedOrdinary, report: &OrdinaryReport, seconds: f64) {
     let (network, constants) = (&prepared.network.network, &prepared.network.constants);
     if let Some(theta) = &report.theta {
         let theta: Vec<String> = theta.iter().map(ToString::to_string).collect();
@@ -261,5 +260,4 @@ fn text(prepared: &PreparedOrdinary, report: &OrdinaryReport, seconds: f64) -> S
     rows.row("engine", report.engine);
     rows.row("time", format!("{seconds:.2} s"));
     rows.certificate(claims);
-    rows.text()
 }

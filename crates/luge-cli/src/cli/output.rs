@@ -42,13 +42,24 @@ pub(super) fn show(json: bool, value: &impl Serialize, text: impl FnOnce() -> St
     if json { print_json(value) } else { print(&text()) }
 }
 
+/// Prints a value as JSON, or rows that describe it.
+pub(super) fn show_rows(
+    json: bool,
+    value: &impl Serialize,
+    describe: impl FnOnce(&mut Rows),
+) -> Result<(), Failure> {
+    show(json, value, || {
+        let mut rows = Rows::default();
+        describe(&mut rows);
+        rows.text()
+    })
+}
+
 /// Prints the claims of a model that was trained again; fails with the first that does not hold.
 pub(super) fn show_claims(json: bool, claims: Vec<(&str, &Claim)>) -> Result<(), Failure> {
     let by_name: BTreeMap<&str, &Claim> = claims.iter().copied().collect();
-    show(json, &by_name, || {
-        let mut rows = Rows::default();
+    show_rows(json, &by_name, |rows| {
         claims.iter().for_each(|(name, claim)| rows.row(&name.replace('_', " "), verdict(claim)));
-        rows.text()
     })?;
     Failure::of_claims(claims)
 }

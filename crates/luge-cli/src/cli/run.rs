@@ -21,7 +21,7 @@ use super::{
     data_args::DataArgs,
     failure::Failure,
     machine_args::{InputArgs, MachineArgs, step_count},
-    output::{ForceArg, Rows, place, show},
+    output::{ForceArg, Rows, place, show_rows},
     progress::Progress,
     window::window,
 };
@@ -110,7 +110,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         picture.write_with(|out| Ok(drawn.write_png(out)?))?;
     }
     let summary = summary::of_run(args.steps, outcome, &simulator);
-    show(args.json, &summary, || report(machine, outcome, &simulator))
+    show_rows(args.json, &summary, |rows| describe(rows, machine, outcome, &simulator))
 }
 
 /// Runs every machine of a list.
@@ -134,15 +134,13 @@ fn each(job: &TraceJob, args: &Args) -> Result<(), Failure> {
             nonzero: simulator.n_nonblank(),
         });
     }
-    show(args.json, &runs, || {
-        let mut rows = Rows::default();
+    show_rows(args.json, &runs, |rows| {
         for run in &runs {
             let (steps, nonzero) = (HumanCount(run.steps), HumanCount(run.nonzero));
             let note = if run.note.is_empty() { String::new() } else { format!("  ({})", run.note) };
             let end = format!("{}, {steps} steps, {nonzero} non-blank{note}", run.outcome);
             rows.row(&format!("{:>4}  {}", run.line, run.machine), end);
         }
-        rows.text()
     })
 }
 
@@ -154,7 +152,7 @@ fn draw(input: &Input, finished: &Simulator<'_>) -> Picture {
     })
 }
 
-fn report(machine: &Machine, outcome: Outcome, simulator: &Simulator<'_>) -> String {
+fn describe(rows: &mut Rows, machine: &Machine, outcome: Outcome, simulator: &Simulator<'_>) {
     let name = &machine.state(simulator.state()).name;
     let outcome = match outcome {
         Outcome::Halted { accepting: true, .. } => format!("halted in state {name}, accepting"),
@@ -166,7 +164,6 @@ fn report(machine: &Machine, outcome: Outcome, simulator: &Simulator<'_>) -> Str
             format!("stopped in state {name}: no rule for {}", reads.join(", "))
         }
     };
-    let mut rows = Rows::default();
     rows.row("outcome", outcome);
     rows.row("steps", HumanCount(simulator.steps()));
     rows.row("non-blank", HumanCount(simulator.n_nonblank()));
@@ -181,5 +178,4 @@ fn report(machine: &Machine, outcome: Outcome, simulator: &Simulator<'_>) -> Str
         rows.row(&title, shown);
         rows.row("", format!("head on cell {head}"));
     }
-    rows.text()
 }

@@ -27,7 +27,7 @@ use super::{
     long_run::{LongRunArgs, RunArchive},
     machine_args::{InputArgs, MachineArgs, step_count, word as one_of},
     ordinary::{self, TorchArgs},
-    output::{ForceArg, Rows, count, place, show},
+    output::{ForceArg, Rows, count, place, show_rows},
     progress::Progress,
 };
 
@@ -194,15 +194,14 @@ impl Shown<'_> {
         let (trace, pace) = archive.follow(progress, from, curve, |start, attention, watch| {
             self.plan.follow(start, attention, watch)
         })?;
-        show(self.json, &summary::of_trace(self.plan, &trace), || {
-            self.report(&trace, pace.per_second(trace.outcome))
+        show_rows(self.json, &summary::of_trace(self.plan, &trace), |rows| {
+            self.describe(rows, &trace, pace.per_second(trace.outcome));
         })?;
         archive.finish(trace.outcome)?;
         Ok(trace)
     }
 
-    fn report(&self, trace: &Trace, per_second: f64) -> String {
-        let mut rows = Rows::default();
+    fn describe(&self, rows: &mut Rows, trace: &Trace, per_second: f64) {
         let (plan, options) = (self.plan, &self.plan.options);
         let steps = trace.outcome.steps();
         rows.row("outcome", trace.outcome.word());
@@ -259,7 +258,6 @@ impl Shown<'_> {
             rows.row("", &trace.chosen.why);
         }
         rows.row("speed", format!("{} steps/s", HumanCount(per_second as u64)));
-        rows.text()
     }
 
     /// Precision, rate and noise in a few words.

@@ -32,7 +32,7 @@ use super::{
     landscape_args::lesson_cell_count,
     long_run::{LongRunArgs, Pace, RunArchive},
     machine_args::{format_parser, step_count, word},
-    output::{ForceArg, Rows, count, note, place, show},
+    output::{ForceArg, Rows, count, note, place, show_rows},
     progress::Progress,
 };
 
@@ -197,7 +197,7 @@ impl Shown<'_> {
                 summary: summary::of_training(self.lesson, &report),
                 wall_s: pace.seconds,
             };
-            show(self.json, &timed, || rows(self.lesson, &report, &pace).text())?;
+            show_rows(self.json, &timed, |rows| describe(rows, self.lesson, &report, &pace))?;
         }
         archive.finish(report.outcome)?;
         Ok(report)
@@ -253,8 +253,7 @@ pub(super) fn scored(score: &Score) -> String {
     }
 }
 
-fn rows(lesson: &PreparedTraining, report: &TrainingReport, pace: &Pace) -> Rows {
-    let mut rows = Rows::default();
+fn describe(rows: &mut Rows, lesson: &PreparedTraining, report: &TrainingReport, pace: &Pace) {
     let mut row = |name: &str, value: String| rows.row(name, value);
     let extended = lesson.extended();
     let answer = Answer::of_lesson(lesson, report);
@@ -300,5 +299,4 @@ fn rows(lesson: &PreparedTraining, report: &TrainingReport, pace: &Pace) -> Rows
     let per_second = HumanCount(pace.per_second(report.outcome) as u64);
     row("time", format!("{:.2} s, {per_second} steps/s", pace.seconds));
     rows.certificate(report.certificate.claims());
-    rows
 }

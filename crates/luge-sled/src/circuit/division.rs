@@ -42,10 +42,7 @@ impl Compiler<'_> {
         let body = self.here();
         let [digits, divisor, rest, count] = [0, 1, 2, 3].map(|at| self.live[first + at].clone());
         let (digits, rest) = self.divided(digits, &divisor, rest, n_at_once);
-        let mut after = Affine::default();
-        after.shift(1);
-        after.add_word(&count, 1);
-        let counted = self.b.total(&after, n_count);
+        let counted = self.one_more(&count);
         let last = super::values::constant(i64::try_from(n_rounds - 1).unwrap_or(i64::MAX), count.len());
         let done = self.b.equal(&count, &last);
         for (at, word) in [(0, &digits), (2, &rest), (3, &counted)] {

@@ -91,7 +91,12 @@ impl OrdinaryModel {
             circuit: prepared.circuit.clone(),
             steps: report.steps,
             halted: report.halted,
-            certificate: report.certificate.claims().into_iter().map(|(n, c)| (n.to_owned(), c.clone())).collect(),
+            certificate: report
+                .certificate
+                .claims()
+                .into_iter()
+                .map(|(n, c)| (n.to_owned(), c.clone()))
+                .collect(),
             preparation,
             memory: report.memory.clone(),
             theta,

@@ -8,7 +8,7 @@ use luge_experiments::compare::parity::{
 
 use super::super::{
     failure::Failure,
-    output::{Rows, count, place, show},
+    output::{Rows, count, place, show_rows},
     progress::Progress,
 };
 use super::{Args, refuse};
@@ -39,10 +39,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let (Some(plot), Some(first)) = (plot, all.first()) {
         plot.write(first.draw())?;
     }
-    show(args.json, &all, || {
-        let mut rows = Rows::default();
-        all.iter().for_each(|compared| add_rows(&mut rows, compared));
-        rows.text()
+    show_rows(args.json, &all, |rows| {
+        all.iter().for_each(|compared| add_rows(rows, compared));
     })
 }
 

@@ -12,7 +12,7 @@ use luge_experiments::compare::parity::{CompareError, OwnComparison, ParityCompa
 use super::super::{
     data_args::{FormatArg, named_table},
     failure::{Failure, failures},
-    output::{Rows, place, show},
+    output::{place, show_rows},
     progress::Progress,
     stream::{first_draw, fit, open},
 };
@@ -90,14 +90,12 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let (Some(plot), Some(first)) = (plot, all.first()) {
         plot.write(first.chart())?;
     }
-    show(args.json, &all, || {
-        let mut rows = Rows::default();
+    show_rows(args.json, &all, |rows| {
         for compared in &all {
             let drawn = compared.draw.map_or_else(|| "rows of the table".to_owned(), |draw| draw.to_string());
             rows.row("stream", format!("{drawn}, seed {}", compared.seed));
-            add_runs(&mut rows, &source.name, &compared.learner, &compared.ordinary);
+            add_runs(rows, &source.name, &compared.learner, &compared.ordinary);
         }
-        rows.text()
     })
 }
 

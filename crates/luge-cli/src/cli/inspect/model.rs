@@ -16,7 +16,7 @@ use luge_net::Layers;
 use super::{
     super::{
         failure::Failure,
-        output::{Rows, count, show},
+        output::{Rows, count, show_rows},
     },
     network::NetworkProfile,
 };
@@ -43,7 +43,7 @@ pub(super) fn run(path: &Path, json: bool) -> Result<(), Failure> {
         certificate: &card.certificate,
         network: &network,
     };
-    show(json, &profile, || report(&model, &network))
+    show_rows(json, &profile, |rows| describe(rows, &model, &network))
 }
 
 /// Shows the model of a learner from a stream.
@@ -67,8 +67,7 @@ pub(super) fn of_stream(model: &StreamModel, json: bool) -> Result<(), Failure> 
         units: layers.n_units(),
         depth: layers.depth(),
     };
-    show(json, &profile, || {
-        let mut rows = Rows::default();
+    show_rows(json, &profile, |rows| {
         let (features, labels) = (profile.features.join(", "), profile.labels.join(", "));
         rows.row("model", format!("{} from {features} to {labels}", model.primary));
         rows.row("theta", model.theta.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
@@ -83,7 +82,6 @@ pub(super) fn of_stream(model: &StreamModel, json: bool) -> Result<(), Failure> 
         let cells = count(profile.cells.unwrap_or(0));
         rows.row("landscape", format!("plain, {} vertices, {cells} cells per tape", count(profile.vertices)));
         rows.row("network", format!("{} units in {} layers", count(profile.units), profile.depth));
-        rows.text()
     })
 }
 
@@ -107,8 +105,7 @@ pub(super) fn variables(path: &Path, json: bool) -> Result<(), Failure> {
             "train a .sled file with luge train --out MODEL",
         ));
     }
-    show(json, &found, || {
-        let mut rows = Rows::default();
+    show_rows(json, &found, |rows| {
         for VariableWeights { name, block, row, first, pitch, width, fraction, length, lines, .. } in &found {
             let kind = match fraction {
                 None => "truth value".to_owned(),
@@ -120,13 +117,11 @@ pub(super) fn variables(path: &Path, json: bool) -> Result<(), Failure> {
             let place = format!("{}{kind}, {block}[{row}, {first}..={last}]", of.unwrap_or_default());
             rows.row(name, format!("{place}; lines {} to {}", lines.0, lines.1));
         }
-        rows.text()
     })
 }
 
-fn report(model: &Model, network: &NetworkProfile) -> String {
+fn describe(rows: &mut Rows, model: &Model, network: &NetworkProfile) {
     let (card, options) = (&model.card, &model.card.options);
-    let mut rows = Rows::default();
     rows.row(
         "model",
         format!("{} from {} to {}", card.primary, card.features.join(", "), card.labels.join(", ")),
@@ -144,6 +139,5 @@ fn report(model: &Model, network: &NetworkProfile) -> String {
     rows.row("engine", options.engine.word());
     rows.row("machine", format!("sha256 {}", card.machine_sha256));
     rows.row("certificate", verdict(&card.certificate));
-    network.add_to(&mut rows);
-    rows.text()
+    network.add_to(rows);
 }
