@@ -105,8 +105,9 @@ impl EntryPoints {
         let wider = EntryPoint { budget: entry.budget + 1, ..EntryPoint::default() };
         if let Some(before) = self.before[block].filter(|_| !entry.accepted) {
             if rate(&entry) < GAIN * rate(&before) {
-                // What is not wide enough for the next round of a loop may be no better at all, and the next width much better.
-                match widest {
+                // What is not wide enough for the next round of a loop is no better and shows no more contents; the next width may be
+                // much better.
+                match widest || entry.n_known > before.n_known {
                     true => self.restore(block, before),
                     false => self.of_block[block] = wider,
                 }
