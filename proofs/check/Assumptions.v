@@ -3,7 +3,7 @@
 From Luge Require Import PlainTheorem Checker Joined ExtendedTheorem ExtendedChecker PrintedShift SolidArc Endless.
 From Luge Require Import CompactTheorem PrintedShiftCompact CompactChecker Wiring ModelChecker.
 From Luge Require Import StreamMachine StreamCarrier StreamTheorem StreamChecker Stopping.
-From Luge Require Import Mlp MlpDrift MlpTheorem MlpInputs MlpPass MlpSound Derivative CompactKinks Situation.
+From Luge Require Import Mlp MlpDrift MlpTheorem MlpInputs MlpPass MlpSignals MlpPlan MlpSound Derivative CompactKinks Situation.
 From Luge Require Encoding Extended CompactSlopes CompactStep.
 
 (* Theorem 1: plain. *)
@@ -107,9 +107,15 @@ Print Assumptions whole_step.
 Print Assumptions whole_output.
 
 (* Exported MLPs. *)
-Print Assumptions passes_shows.
+Print Assumptions walk_shows.
+Print Assumptions signals_stand.
+Print Assumptions plan_sound.
+Print Assumptions plan_value.
+Print Assumptions plan_speed.
 Print Assumptions right_frozen.
 Print Assumptions right_answer.
+Print Assumptions fitting_mlp_run.
+Print Assumptions always_exclusiveP.
 Print Assumptions certified_mlp_run.
 Print Assumptions halted_rests.
 

@@ -5,9 +5,10 @@ Definition claimed : mlp_claim := MlpClaim
   (Circuit 3 true [:: Never; OfRegister 0; OfRegister 1; OfRegister 2; OfLabel; OfFeature 0; AllOf [:: yes 1; yes 4; yes 5]; AllOf [:: yes 1; no 4; no 5]; AnyOf [:: yes 6; yes 7]; OfFeature 1; AllOf [:: yes 2; yes 4; yes 9]; AllOf [:: yes 2; no 4; no 9]; AnyOf [:: yes 10; yes 11]; OfFeature 2; AllOf [:: yes 3; yes 4; yes 13]; AllOf [:: yes 3; no 4; no 13]; AnyOf [:: yes 14; yes 15]; AllOf [:: no 1; yes 2]; AllOf [:: no 1; no 2; yes 3]; AllOf [:: yes 1; no 2; no 3]; AllOf [:: no 3; yes 17]; AllOf [:: no 1; no 2; no 3]; AnyOf [:: yes 18; yes 19; yes 20; yes 21]; OfQuery 0; AllOf [:: yes 1; yes 23]; OfQuery 1; AllOf [:: yes 17; yes 25]; OfQuery 2; AllOf [:: yes 18; yes 27]; AnyOf [:: yes 24; yes 26; yes 28]]
   [:: (true, yes 8); (true, yes 12); (true, yes 16)]
   (no 0) (yes 22) (Some (yes 29)))
+  (LogicConstants (Number (1 * 2 ^ 15) 0) (Number (1) 31) (Number (1 * 2 ^ 35) 0) (Number (1) 80) (Number (1) 40)) (Number (1) 34)
   (Number (1) 200) (Number (1) 384) (Number (1) 184) 64
   [:: one; (Number (1 * 2 ^ 36) 0); (Number (8) 0); (Number (16) 0); (Number (16) 0); (Number (8) 0); (Number (4) 0); (Number (32) 0); (Number (16) 0); (Number (1 * 2 ^ 16) 0)]
-  (Number (2) 0) (Number (1) 33) (Number (1 * 2 ^ 16) 0) (Number (1 * 2 ^ 16) 0) (Number (1 * 2 ^ 186) 0) (Number (1 * 2 ^ 246) 0) (Number (1) 199) (Number (1) 211) (Number (1) 203) (Number (1) 4) (Number (1) 60) (Number (1) 21) (Number (1) 225) (Number (1) 20).
+  (Number (2) 0) (Number (1) 33) (Number (1 * 2 ^ 16) 0) (Number (1 * 2 ^ 16) 0) (Number (1 * 2 ^ 186) 0) (Number (1 * 2 ^ 246) 0) (Number (1) 199) (Number (1) 211) (Number (1) 203) (Number (1) 4) (Number (1) 120) (Number (1) 21) (Number (1) 225) (Number (1) 20).
 
 Definition exported : seq layer :=
   [:: [:: (zero, [:: (0, (Number (1) 34))]);

@@ -62,6 +62,15 @@ Definition gate_value (st : state) (query : seq bool) (values : seq bool) (g : g
 Definition wires (st : state) (query : seq bool) : seq bool :=
   foldl (fun values g => rcons values (gate_value st query values g)) [::] (gates c).
 
+(** At most one operand of a sum is 1: what a circuit's sums promise. *)
+Fixpoint exclusive_from (st : state) (query values : seq bool) (gs : seq gate) : bool :=
+  if gs is g :: gs' then
+    (if g is AnyOf operands then (count (literal_value values) operands <= 1)%N else true) &&
+    exclusive_from st query (rcons values (gate_value st query values g)) gs'
+  else true.
+
+Definition exclusive (st : state) (query : seq bool) : bool := exclusive_from st query [::] (gates c).
+
 Definition initial : state := ([seq q.1 | q <- registers c], None).
 
 Definition has_halted (st : state) : bool := literal_value (wires st [::]) (halts c).

@@ -2,7 +2,7 @@
 
 From Coq Require Export NArith ZArith.
 From mathcomp Require Export ssreflect ssrbool ssrnat seq.
-From Luge Require Export Number Expression Training Network Machine Checker ExtendedChecker CompactChecker Wiring ModelChecker Stopping StreamChecker Forms MlpPass Circuit MlpChecker.
+From Luge Require Export Number Expression Training Network Machine Checker ExtendedChecker CompactChecker Wiring ModelChecker Stopping StreamChecker Forms MlpPass Circuit MlpLogic MlpChecker.
 
 (** An entry of a sparse matrix. *)
 Definition arc (row column : N) (weight : number) : entry := (row, column, weight).

@@ -1,9 +1,9 @@
-(** Affine forms over directions in which a network's memory and inputs may move, and what an MLP makes of them.
+(** Affine forms over symbols, in numbers that stay short, and an index that finds what is known of a form.
 
-    [form_value delta f] is the value of [f] where direction [d] has moved by [delta d]; [slope_of f k] its slope along [k]. Where every
-    unit that moves stays on its side of its kink, activations are such forms exactly, however far the directions move in their bounds. *)
+    [form_value val f] is the value of [f] where symbol [i] is [val i]; [along w (moves f)] how fast it changes where symbols change at
+    the speeds [w]. Forms are kept sorted and in lowest terms, so that equal forms are equal lists. *)
 
-From Coq Require Import ZArith.
+From Coq Require Import ZArith FMapPositive.
 From mathcomp Require Import all_ssreflect all_algebra ring.
 From Luge Require Import Number NumberOrder Expression Terms Mlp.
 
@@ -97,56 +97,46 @@ End Numbers.
 
 (** ** Forms *)
 
-(** A center, and how it moves along some directions. *)
-Record form := Form { center : number; moves : seq (nat * number) }.
+(** A constant, and the weights of some symbols. *)
+Record form := Form { center : number; moves : seq (N * number) }.
 
-Definition moved (d : nat) (a : number) (rest : seq (nat * number)) : seq (nat * number) :=
+Definition moved (d : N) (a : number) (rest : seq (N * number)) : seq (N * number) :=
   if nonzero a then (d, a) :: rest else rest.
 
-Fixpoint merge (xs : seq (nat * number)) : seq (nat * number) -> seq (nat * number) :=
+Fixpoint merge (xs : seq (N * number)) : seq (N * number) -> seq (N * number) :=
   fix inner ys :=
     match xs, ys with
     | [::], _ => ys
     | _, [::] => xs
     | x :: xs', y :: ys' =>
-        if Nat.eqb x.1 y.1 then moved x.1 (plus x.2 y.2) (merge xs' ys')
-        else if Nat.ltb x.1 y.1 then x :: merge xs' ys else y :: inner ys'
+        if N.eqb x.1 y.1 then moved x.1 (plus x.2 y.2) (merge xs' ys')
+        else if N.ltb x.1 y.1 then x :: merge xs' ys else y :: inner ys'
     end.
 
-Definition scaled (c : number) (ms : seq (nat * number)) : seq (nat * number) := [seq (m.1, mul c m.2) | m <- ms].
+Definition scaled (c : number) (ms : seq (N * number)) : seq (N * number) := [seq (m.1, mul c m.2) | m <- ms].
 
 Definition tidy (f : form) : form := Form (reduce (center f)) [seq (m.1, reduce m.2) | m <- moves f].
 
-Definition no_form : form := Form zero [::].
+Definition constant (a : number) : form := Form a [::].
+Definition symbol (i : N) : form := Form zero [:: (i, one)].
+Definition no_form : form := constant zero.
+
+(** A constant and weighted forms, added up. *)
+Definition mix (b : number) (ts : seq (number * form)) : form :=
+  tidy (foldr (fun t f => Form (plus (mul t.1 (center t.2)) (center f)) (merge (scaled t.1 (moves t.2)) (moves f))) (constant b) ts).
 
 (** A unit's bias, and its weights with the units they come from. *)
 Definition neuron : Type := number * seq (nat * number).
 
-Definition weigh (fs : seq form) (u : neuron) : form :=
-  tidy (foldr (fun e f => let g := nth no_form fs e.1 in
-                 Form (plus (mul e.2 (center g)) (center f)) (merge (scaled e.2 (moves g)) (moves f)))
-              (Form u.1 [::]) u.2).
-
-(** How steep a form is in all its directions together; how far it may be from its center. *)
-Definition steepness (f : form) : number := sum_of [seq size_of m.2 | m <- moves f].
-Definition spread (bound : nat -> number) (f : form) : number := sum_of [seq reduce (mul (size_of m.2) (bound m.1)) | m <- moves f].
-Definition slope_along (f : form) (k : nat) : number := sum_of [seq m.2 | m <- moves f & m.1 == k].
-
-(** A form that moves stays further than [margin] from the kink. *)
-Definition clear (bound : nat -> number) (margin : number) (f : form) : bool :=
-  if moves f is [::] then true
-  else let far := plus (spread bound f) margin in below far (center f) || below far (minus (center f)).
-
-Definition rectified (f : form) : form := if positive (center f) then f else no_form.
+Definition weigh (fs : seq form) (u : neuron) : form := mix u.1 [seq (e.2, nth no_form fs e.1) | e <- u.2].
 
 Section Real.
 
 Variable R : realFieldType.
 Notation r := (@real R).
 
-Definition along (w : nat -> R) (ms : seq (nat * number)) : R := \sum_(m <- ms) r m.2 * w m.1.
-Definition form_value (delta : nat -> R) (f : form) : R := r (center f) + along delta (moves f).
-Definition slope_of (f : form) (k : nat) : R := along (fun d => (d == k)%:R) (moves f).
+Definition along (w : N -> R) (ms : seq (N * number)) : R := \sum_(m <- ms) r m.2 * w m.1.
+Definition form_value (val : N -> R) (f : form) : R := r (center f) + along val (moves f).
 
 Lemma along_moved w d a rest : along w (moved d a rest) = r a * w d + along w rest.
 Proof.
@@ -160,7 +150,7 @@ have cons m ms : along w (m :: ms) = r m.2 * w m.1 + along w ms by rewrite /alon
 have nil : along w [::] = 0 by rewrite /along big_nil.
 elim: xs ys => [|x xs IHx]; first by case=> [|y ys]; rewrite /= nil add0r.
 elim=> [|y ys IHy]; first by rewrite /= nil addr0.
-rewrite [merge _ _]/=; case: PeanoNat.Nat.eqb_spec => [same|_].
+rewrite [merge _ _]/=; case: N.eqb_spec => [same|_].
   by rewrite along_moved IHx real_plus !cons same; ring.
 case: ifP => _; first by rewrite !cons IHx !cons; ring.
 by rewrite !cons; move: IHy => /= ->; rewrite !cons; ring.
@@ -172,105 +162,114 @@ Proof. by rewrite /along /scaled big_map mulr_sumr; apply: eq_bigr => m _; rewri
 Lemma along_tidy w f : along w (moves (tidy f)) = along w (moves f).
 Proof. by rewrite /along big_map; apply: eq_bigr => m _; rewrite real_reduce. Qed.
 
-Lemma weigh_moves w fs u :
-  along w (moves (weigh fs u)) = \sum_(e <- u.2) r e.2 * along w (moves (nth no_form fs e.1)).
+Lemma mix_moves w b ts : along w (moves (mix b ts)) = \sum_(t <- ts) r t.1 * along w (moves t.2).
 Proof.
-rewrite /weigh along_tidy; elim: u.2 => [|e es IH]; first by rewrite /along !big_nil.
+rewrite /mix along_tidy; elim: ts => [|t ts IH]; first by rewrite /along !big_nil.
 by rewrite big_cons /= along_merge along_scaled IH.
 Qed.
 
-Lemma weigh_value delta fs u :
-  form_value delta (weigh fs u) = r u.1 + \sum_(e <- u.2) r e.2 * form_value delta (nth no_form fs e.1).
+Lemma mix_value val b ts : form_value val (mix b ts) = r b + \sum_(t <- ts) r t.1 * form_value val t.2.
 Proof.
-rewrite /form_value weigh_moves.
-have -> : r (center (weigh fs u)) = r u.1 + \sum_(e <- u.2) r e.2 * r (center (nth no_form fs e.1)).
-  rewrite /weigh /= real_reduce; elim: u.2 => [|e es IH]; first by rewrite big_nil addr0.
+rewrite /form_value mix_moves.
+have -> : r (center (mix b ts)) = r b + \sum_(t <- ts) r t.1 * r (center t.2).
+  rewrite /mix /= real_reduce; elim: ts => [|t ts IH]; first by rewrite big_nil addr0.
   by rewrite big_cons /= real_plus real_mul IH; ring.
-by rewrite -addrA -big_split; congr (_ + _); apply: eq_bigr => e _; rewrite mulrDr.
+by rewrite -addrA -big_split; congr (_ + _); apply: eq_bigr => t _; rewrite mulrDr.
 Qed.
 
-Lemma slope_alongE f k : r (slope_along f k) = slope_of f k.
-Proof.
-rewrite /slope_along real_sum big_map big_filter big_mkcond; apply: eq_bigr => m _.
-by case: eqP => _; rewrite ?mulr1 ?mulr0.
-Qed.
+Lemma weigh_moves w fs u : along w (moves (weigh fs u)) = \sum_(e <- u.2) r e.2 * along w (moves (nth no_form fs e.1)).
+Proof. by rewrite mix_moves big_map. Qed.
 
-Lemma slope_of_le f k : `|slope_of f k| <= r (steepness f).
-Proof.
-rewrite /steepness real_sum big_map; apply: le_trans (ler_norm_sum _ _ _) _; apply: ler_sum => m _.
-by rewrite normrM real_size ler_pimulr //; case: eqP => _; rewrite ?normr1 ?normr0 ?ler01.
-Qed.
+Lemma weigh_value val fs u :
+  form_value val (weigh fs u) = r u.1 + \sum_(e <- u.2) r e.2 * form_value val (nth no_form fs e.1).
+Proof. by rewrite mix_value big_map. Qed.
 
-Variables (bound : nat -> number) (delta : nat -> R).
-Hypothesis near : forall d, `|delta d| <= r (bound d).
+Lemma symbol_value val i : form_value val (symbol i) = val i.
+Proof. by rewrite /form_value /along big_seq1 real_one mul1r /= add0r. Qed.
 
-Lemma along_le f : `|along delta (moves f)| <= r (spread bound f).
-Proof.
-rewrite /spread real_sum big_map; apply: le_trans (ler_norm_sum _ _ _) _; apply: ler_sum => m _.
-by rewrite normrM real_reduce real_mul real_size ler_wpmul2l.
-Qed.
+Lemma symbol_moves w i : along w (moves (symbol i)) = w i.
+Proof. by rewrite /along big_seq1 real_one mul1r. Qed.
 
-Lemma form_le f : `|form_value delta f| <= r (plus (size_of (center f)) (spread bound f)).
-Proof. by rewrite real_plus real_size; apply: le_trans (ler_norm_add _ _) _; rewrite ler_add2l along_le. Qed.
+Lemma constant_value val a : form_value val (constant a) = r a.
+Proof. by rewrite /form_value /along big_nil addr0. Qed.
 
-Lemma slope_nil f k : moves f = [::] -> slope_of f k = 0.
-Proof. by rewrite /slope_of => ->; rewrite /along big_nil. Qed.
-
-Lemma spread_ge0 f : 0 <= r (spread bound f).
-Proof. exact: le_trans (normr_ge0 _) (along_le f). Qed.
-
-Lemma positiveE a : positive a = (0 < r a).
-Proof.
-apply/idP/idP => [/(real_positive R) //|]; apply: contraLR; rewrite /positive -Z.leb_antisym -leNgt => neg.
-rewrite -oppr_ge0 -real_minus; apply: real_nonnegative; move: neg; rewrite /nonnegative /=.
-by move/Z.leb_le/Z.opp_nonneg_nonpos/Z.leb_le.
-Qed.
-
-(** A form that moves and is clear stays further than the margin from the kink, on the side of its center; *)
-Lemma clear_moves margin f :
-  clear bound margin f -> moves f <> [::] ->
-  (r margin < form_value delta f /\ 0 <= r (center f) - r margin) \/ (r margin < - form_value delta f /\ 0 <= - r (center f) - r margin).
-Proof.
-have s_ge0 := spread_ge0 f; have := along_le f; rewrite ler_norml => /andP[low high].
-have back (a b : R) : a = b + a + - b by ring.
-move=> ok some; have {ok some} : below (plus (spread bound f) margin) (center f) ||
-    below (plus (spread bound f) margin) (minus (center f)) by move: ok; rewrite /clear; case: (moves f) some.
-case/orP=> /(real_below R); rewrite real_plus ?real_minus /form_value => far; [left|right]; split.
-- by rewrite (back (r margin) (r (spread bound f))); apply: ltr_le_add.
-- by rewrite subr_ge0; apply: le_trans (ltW far); rewrite ler_addr.
-- by rewrite (back (r margin) (r (spread bound f))) opprD; apply: ltr_le_add; rewrite // ler_opp2.
-by rewrite subr_ge0; apply: le_trans (ltW far); rewrite ler_addr.
-Qed.
-
-Lemma clear_side margin f : 0 <= r margin -> clear bound margin f -> (0 < form_value delta f) = positive (center f).
-Proof.
-move=> m_ge0 ok; rewrite positiveE; case: (boolP (nilp (moves f))) => [/nilP E|/nilP E].
-  by rewrite /form_value E /along big_nil addr0.
-case: (clear_moves ok E) => -[far c_far]; last first.
-  have -> : (0 < form_value delta f) = false.
-    by apply/negbTE; rewrite -leNgt -oppr_ge0; apply: le_trans m_ge0 (ltW far).
-  by apply/esym/negbTE; rewrite -leNgt -oppr_ge0; apply: le_trans m_ge0 _; rewrite -subr_ge0.
-rewrite (le_lt_trans m_ge0 far); apply/esym; move: ok; rewrite /clear; case: (moves f) E => // m ms _.
-have s_ge0 := spread_ge0 f; case/orP=> /(real_below R); rewrite real_plus ?real_minus; first exact: le_lt_trans (addr_ge0 s_ge0 m_ge0).
-move=> /(le_lt_trans (addr_ge0 s_ge0 m_ge0)); rewrite oppr_gt0 => c_lt0.
-by move: c_far; rewrite subr_ge0 => /(le_trans m_ge0); rewrite leNgt c_lt0.
-Qed.
-
-Lemma clear_far margin f k : clear bound margin f -> slope_of f k != 0 -> r margin < `|form_value delta f|.
-Proof.
-move=> ok steep; have E : moves f <> [::] by move=> E; rewrite slope_nil ?eqxx in steep.
-by rewrite ltr_normr; case: (clear_moves ok E) => -[-> _]; rewrite ?orbT.
-Qed.
-
-(** so its ReLU is itself, or nothing. *)
-Lemma rectified_value margin f :
-  0 <= r margin -> clear bound margin f -> form_value delta (rectified f) = relu (form_value delta f).
-Proof.
-move=> m_ge0 ok; have side := clear_side m_ge0 ok; rewrite /relu side /rectified; case: ifP => // _.
-by rewrite /form_value /= /along big_nil addr0.
-Qed.
-
-Lemma rectified_slope f k : slope_of (rectified f) k = if positive (center f) then slope_of f k else 0.
-Proof. by rewrite /rectified; case: ifP => // _; rewrite slope_nil. Qed.
+Lemma constant_moves w a : along w (moves (constant a)) = 0.
+Proof. by rewrite /along big_nil. Qed.
 
 End Real.
+
+(** ** What is known of forms *)
+
+Fixpoint same_moves (xs ys : seq (N * number)) : bool :=
+  match xs, ys with
+  | [::], [::] => true
+  | x :: xs', y :: ys' => if N.eqb x.1 y.1 then if number_eqb x.2 y.2 then same_moves xs' ys' else false else false
+  | _, _ => false
+  end.
+
+Definition same_form (f g : form) : bool := if number_eqb (center f) (center g) then same_moves (moves f) (moves g) else false.
+
+Lemma same_formP f g : same_form f g -> f = g.
+Proof.
+case: f g => a xs [b ys]; rewrite /same_form /=; case: ifP => // /number_eqP -> same; congr Form.
+elim: xs ys same => [|[i x] xs IH] [|[j y] ys] //=; case: N.eqb_spec => // ->; case: ifP => // /number_eqP ->.
+by move=> /IH ->.
+Qed.
+
+(** A form, and what its ReLU is. *)
+Definition fact : Type := form * form.
+Definition index : Type := PositiveMap.t (seq fact).
+
+Definition hash (f : form) : BinNums.positive :=
+  let mixed := foldl (fun h m => Z.modulo (Z.add (Z.mul h 1000003) (Z.add (Z.mul (Z.of_N m.1) 8191) (mantissa m.2))) 1073741789)%Z
+                     (Z.add (mantissa (center f)) (Z.of_nat (halvings (center f)))) (moves f) in
+  Z.to_pos (Z.add (Z.modulo mixed 1048573) 1)%Z.
+
+Definition enter (m : index) (e : fact) : index :=
+  let h := hash e.1 in PositiveMap.add h (e :: odflt [::] (PositiveMap.find h m)) m.
+
+Definition index_of (es : seq fact) : index := foldl enter (PositiveMap.empty _) es.
+
+Fixpoint look_in (b : seq fact) (f : form) : option form :=
+  if b is e :: b' then if same_form f e.1 then Some e.2 else look_in b' f else None.
+
+Definition look (m : index) (f : form) : option form :=
+  if PositiveMap.find (hash f) m is Some b then look_in b f else None.
+
+Lemma in_either T (x : T) (a b : seq T) : List.In x (a ++ b) -> List.In x a \/ List.In x b.
+Proof. exact: List.in_app_or. Qed.
+
+Lemma in_left T (x : T) (a b : seq T) : List.In x a -> List.In x (a ++ b).
+Proof. by move=> here; apply: List.in_or_app; left. Qed.
+
+Lemma in_right T (x : T) (a b : seq T) : List.In x b -> List.In x (a ++ b).
+Proof. by move=> here; apply: List.in_or_app; right. Qed.
+
+Lemma in_flatten T (x : T) (ss : seq (seq T)) : List.In x (flatten ss) -> exists2 s, List.In s ss & List.In x s.
+Proof.
+elim: ss => // s ss IH here; case: (in_either here) => [in_s|in_ss]; first by exists s => //; left.
+by have [t t_in x_in] := IH in_ss; exists t => //; right.
+Qed.
+
+Lemma in_map T U (f : T -> U) (s : seq T) y : List.In y [seq f x | x <- s] -> exists2 x, List.In x s & y = f x.
+Proof.
+elim: s => // x s IH [<-|in_s]; first by exists x => //; left.
+by have [x' x'_in ->] := IH in_s; exists x' => //; right.
+Qed.
+
+Lemma look_found es f g : look (index_of es) f = Some g -> List.In (f, g) es.
+Proof.
+pose holds (m : index) es := forall h b e, PositiveMap.find h m = Some b -> List.In e b -> List.In e es.
+suff right : holds (index_of es) es.
+  rewrite /look; case E: PositiveMap.find => [b|//]; have {E} := right _ _ _ E.
+  elim: b => //= e b IH right_b; case: ifP => [/same_formP same [<-]|_ /IH]; last by apply=> e' e'_in; apply: right_b; right.
+  by apply: right_b; left; rewrite same; case: (e).
+rewrite /index_of -[es in holds _ es]cat0s; have : holds (PositiveMap.empty _) [::] by move=> h b e; rewrite PositiveMap.gempty.
+move: (PositiveMap.empty _) => m; elim: es [::] m => [|e es IH] before m right /=; first by rewrite cats0.
+rewrite -cat_rcons; apply: IH => h b e'; rewrite /enter -cats1.
+have old b' : PositiveMap.find h m = Some b' -> List.In e' b' -> List.In e' (before ++ [:: e]).
+  by move=> E here; apply/List.in_or_app; left; apply: right E here.
+case: (Pos.eq_dec h (hash e.1)) => [eq_h|ne_h]; last by rewrite PositiveMap.gso //; exact: old.
+rewrite -eq_h PositiveMap.gss => -[<-] /= [<-|]; first by apply/List.in_or_app; right; left.
+case E: PositiveMap.find => [b'|] //=; exact: old E.
+Qed.

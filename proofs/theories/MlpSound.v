@@ -1,11 +1,11 @@
 (** What follows if the checker accepts an MLP: SGD on all weights runs the circuit, for every stream.
 
-    A pass ([passes_shows]) proves that the frozen step is right, whatever the errors of memory and inputs are ([right_frozen]);
-    theorem 5 ([whole_step]) does the rest. *)
+    The walk ([walk_shows]) and the plan ([plan_value], [plan_speed]) prove that the frozen step is right in every state in which the circuit's sums
+    are exclusive, whatever the errors of memory and inputs are ([right_frozen]); theorem 5 ([whole_step]) does the rest. *)
 
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra ring.
-From Luge Require Import Number NumberOrder Expression Terms Mlp MlpDrift MlpTheorem MlpInputs Forms MlpPass Circuit MlpChecker.
+From Luge Require Import Number NumberOrder Expression Terms Mlp MlpDrift MlpTheorem MlpInputs Forms MlpPass Circuit MlpLogic MlpSignals MlpPlan MlpValues MlpChecker.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -20,13 +20,15 @@ Variables (cl : mlp_claim) (net : seq layer).
 Notation c := (claimed_circuit cl).
 Notation T := (horizon cl).
 Notation L := (n_layers_after net).
-Notation width := (width_of (n_inputs cl) net).
+Notation width := (width_of (n_inputs c) net).
+Notation n := (n_memory c).
+Notation lc := (claimed_logic cl).
 
 Variable R : realFieldType.
 Notation r := (@real R).
-Hypothesis accepted : certified_mlp cl net.
+Hypothesis accepted : fitting_mlp cl net.
 
-Notation memory := (fun i => i < n_memory cl)%N.
+Notation memory := (fun i => i < n_memory c)%N.
 Notation start := (start_of R net).
 Notation K := (fun l => r (column_bound cl l)).
 Notation eta := (r (rate cl)).
@@ -41,15 +43,17 @@ Fixpoint trained (stream : nat -> Circuit.sample) (t : nat) : mlp R :=
     sgd_step L.+1 width eta (input_of (stream t').1, label_of (stream t').2) (trained stream t')
   else start.
 
-Let parts : [/\ shape_fits cl net, constants_fit cl net, closed c (reachable cl) & all (state_fits cl net) (reachable cl)].
+Notation rows := (index_of (row_facts c 0 (rows_of cl net))).
+
+Let parts : [/\ shape_fits cl net, constants_fit cl net, logic_fits cl net
+  & exists2 p, plan_of c lc rows = Some p & plan_fits cl net (rows_of cl net) p].
 Proof.
-move: accepted; rewrite /certified_mlp; case: ifP => // shape; case: ifP => // constants; case: ifP => // closed_.
-by rewrite everyE => states; split.
+move: accepted; rewrite /fitting_mlp; case: ifP => // shape; case: ifP => // constants; case: ifP => // logic.
+by case P: plan_of => [p|//] fits; split=> //; exists p.
 Qed.
 Let shape_ok : shape_fits cl net. Proof. by case: parts. Qed.
 Let constants_ok : constants_fit cl net. Proof. by case: parts. Qed.
-Let states_closed : closed c (reachable cl). Proof. by case: parts. Qed.
-Let states_ok : all (state_fits cl net) (reachable cl). Proof. by case: parts. Qed.
+Let logic_ok : logic_fits cl net. Proof. by case: parts. Qed.
 
 Let n_layers : size net = L.+2.
 Proof. by case/and5P: shape_ok; rewrite /n_layers_after; case: (size net) => [|[|]]. Qed.
@@ -57,10 +61,25 @@ Let L_gt0 : (0 < L)%N.
 Proof. by case/and5P: shape_ok; rewrite n_layers. Qed.
 Let one_output : width L.+2 = 1%N.
 Proof. by case/and5P: shape_ok => _ /eqP; rewrite n_layers. Qed.
-Let wired : well_wired (n_inputs cl) net.
+Let wired : well_wired (n_inputs c) net.
 Proof. by case/and5P: shape_ok. Qed.
-Let memory_width : (n_memory cl <= width 2)%N.
+Let n_gt0 : (0 < n)%N.
 Proof. by case/and5P: shape_ok. Qed.
+Let first_width : width 1 = n_inputs c.
+Proof. by case/and5P: shape_ok => _ _ _ _ /and4P[/eqP]. Qed.
+Let second_width : width 2 = (n + n_inputs c)%N.
+Proof. by case/and5P: shape_ok => _ _ _ _ /and4P[_ /eqP]. Qed.
+Let memory_width : (n <= width 2)%N.
+Proof. by rewrite second_width leq_addr. Qed.
+Let empty : all (fun k => nilp (neuron_at net 1 k).2 &&
+  (let d := plus (neuron_at net 1 k).1 (minus (held_number cl (initial c) k)) in ~~ nonzero d)) (iota 0 n).
+Proof. by case/and5P: shape_ok => _ _ _ _ /and4P[]. Qed.
+Let small_units i : (i < n_inputs c)%N ->
+  neuron_at net 0 i = (zero, [:: (i, input_scale cl)]) /\ neuron_at net 1 (n + i) = (input_scale cl, [:: (i, one)]).
+Proof.
+move=> i_lt; have /and5P[_ _ _ _ /and4P[_ _ _ /allP/(_ i)]] := shape_ok.
+by rewrite mem_iota add0n i_lt => /(_ isT)/andP[/eqP -> /eqP ->].
+Qed.
 
 Let all_ge0 : all nonnegative [:: memory_rate cl; rate cl; input_bound cl; act_bound cl; residual_bound cl; memory_slope cl;
   memory_tangent cl; longest_step cl; frozen_error cl; tolerance cl; input_radius cl].
@@ -201,108 +220,375 @@ apply: le_trans; rewrite ler_add2r; apply: le_trans (columnE (fun i => ~~ memory
 by apply: total_le => i _; case: ifP.
 Qed.
 
+(** *** The constants of the construction *)
+
+Notation louder := (r (input_gain lc)).
+Notation high := (r (carrier lc)).
+Notation flip := (r (flip_slope lc)).
+Notation small := (r (input_scale cl)).
+
+Let take_rate : r (memory_rate cl) * (high * flip) = r (scale cl).
+Proof.
+have /and5P[same _ _ _ _] := logic_ok; have := real_nonzero R same.
+by rewrite real_plus real_minus 2!mulE => /eqP; rewrite subr_eq0 => /eqP.
+Qed.
+Let gain_small : louder * small = 2%:R.
+Proof.
+have /and5P[_ same _ _ _] := logic_ok; have := real_nonzero R same.
+by rewrite real_plus real_minus mulE => /eqP; rewrite subr_eq0 => /eqP.
+Qed.
+Let logic_ge0 : [/\ 0 <= high, 0 <= flip & 0 <= louder].
+Proof. by have /and5P[_ _ /and4P[a b g _] _ _] := logic_ok; split; exact: real_nonnegative. Qed.
+Let inputs_bound : small + r (input_radius cl) <= r (input_bound cl).
+Proof. by have /and5P[_ _ _ _ /and5P[_ _ _ fits _]] := logic_ok; have := real_not_above R fits; rewrite real_plus. Qed.
+Let logic_rest : [/\ r (logic_slack lc) <= 1 / 64%:R, louder * r (input_radius cl) <= r (query_slack lc), r (input_radius cl) <= small,
+  r (scale cl) <= 1 /\ small <= 1 & (4 * most_operands + 4)%:R <= r (act_bound cl)].
+Proof.
+have /and5P[_ _ _ _ /and5P[slack query /andP[radius _] _ /and5P[/and3P[s i _] large _ _ _]]] := logic_ok; split.
+- by have := real_not_above R slack; rewrite [r (Number _ _)]NumberOrder.realE /= -natrX.
+- by have := real_not_above R query; rewrite mulE.
+- exact: real_not_above.
+- by split; rewrite -real_one; exact: real_not_above.
+by have := real_not_above R large; rewrite real_of_nat.
+Qed.
+Let margin_small : r (margin cl) <= MlpSignals.eighth R.
+Proof. by have /and5P[_ _ _ fits _] := logic_ok; have := real_not_above R fits; rewrite [r (Number _ _)]NumberOrder.realE /= -natrX. Qed.
+Let tangent_ok : (widest cl net * 2)%:R <= r (memory_tangent cl) * r (scale cl).
+Proof.
+have /and5P[_ _ _ _ /and5P[_ _ _ _ /and5P[_ _ fits _ _]]] := logic_ok; have := real_not_above R fits.
+by rewrite real_of_nat mulE.
+Qed.
+Let slope_ok : 2%:R * flip <= r (memory_slope cl) * r (scale cl) /\ 2%:R * (high * flip) <= r (memory_slope cl) * r (scale cl).
+Proof.
+have /and5P[_ _ _ _ /and5P[_ _ _ _ /and5P[_ _ _ /and3P[one two _] _]]] := logic_ok.
+by have := real_not_above R one; have := real_not_above R two; rewrite !mulE.
+Qed.
+Let longest_ok : 2%:R * r (scale cl) <= r (longest_step cl).
+Proof. by have /and5P[_ _ _ _ /and5P[_ _ _ _ /and5P[_ _ _ _ fits]]] := logic_ok; have := real_not_above R fits; rewrite mulE. Qed.
+
 (** *** The first layer *)
 
-Let front_size bits : bits \in fronts c -> size bits = (n_inputs cl).
+Let front_size bits : bits \in fronts c -> size bits = n_inputs c.
 Proof. by rewrite /fronts /n_inputs; case: ifP => _; [rewrite all_bitsP => /eqP | rewrite inE => /eqP ->]. Qed.
 
-Let still (f : form) : form_value (fun=> 0 : R) f = r (center f).
-Proof. by rewrite /form_value /along big1 ?addr0 // => m _; rewrite mulr0. Qed.
+Let small_ge0 : 0 <= small.
+Proof. by have [_ _ le _ _] := logic_rest; apply: le_trans le. Qed.
 
-Lemma small_inputsE bits j :
-  bits \in fronts c -> (j < width 1)%N -> act width start (input_of bits) 1 j = r (nth zero (small_inputs net bits) j).
+Lemma small_inputsE bits j : (j < n_inputs c)%N -> act width start (input_of bits) 1 j = small * (nth false bits j)%:R.
 Proof.
-move=> front j_lt; rewrite actS /pre (start_total _ _ wired); last by rewrite n_layers.
-rewrite (nth_map (zero, [::])) //; set u := nth _ _ _.
-have -> : r (center (rectified (weigh (pushed bits) u))) = relu (r (center (weigh (pushed bits) u))).
-  by rewrite /rectified /relu -positiveE; case: ifP.
-rewrite -still weigh_value; congr (relu (_ + _)).
-rewrite big_seq [RHS]big_seq; apply: eq_bigr => e e_in; congr (_ * _); rewrite still.
-have e_lt : (e.1 < size bits)%N.
-  rewrite front_size //; have /allP/(_ 0%N) := wired; rewrite mem_iota n_layers => /(_ isT)/allP/(_ u).
-  by rewrite mem_nth // => /(_ isT)/allP/(_ e e_in).
-by rewrite (nth_map false).
+move=> j_lt; have j_lt' : (j < width 1)%N by rewrite first_width.
+have [E _] := small_units j_lt; have pre_is : pre width start (input_of bits) 0 j = small * label_of (nth false bits j).
+  rewrite /pre (start_total _ _ wired); last by rewrite n_layers.
+  by rewrite (_ : bias start 0 j = 0) ?E ?add0r ?big_seq1 // /= E.
+rewrite actS pre_is; case: (nth false bits j); first by rewrite (_ : label_of true = 1) // !mulr1 relu_pos.
+by rewrite (_ : label_of false = -1) // mulrN1 mulr0 relu_neg // oppr_le0.
 Qed.
 
 (** *** The frozen step *)
 
+Section Frozen.
+
+Variables (st : Circuit.state) (bits : seq bool) (x' : nat -> R) (p : mlp R).
+Hypothesis sums_exclusive : exclusive c st bits.
+Hypothesis near_x : forall j, (j < width 1)%N -> `|x' j - act width start (input_of bits) 1 j| <= input_error.
+Hypothesis is_frozen : frozen (fun l => width l.+1) memory (tail start) held (r (tolerance cl)) st x' p.
+
+Notation width' := (fun l => width l.+1).
+
+Let near_in j : (j < n_inputs c)%N -> `|x' j - small * (nth false bits j)%:R| <= r (input_radius cl).
+Proof. by move=> j_lt; rewrite -small_inputsE //; apply: le_trans (near_x _) radius_ok; rewrite first_width. Qed.
+
+Definition offset (k : nat) : R := if (k < n)%N then (pre width' p x' 0 k - held st k) / r (scale cl) else 0.
+Definition shifted (j : nat) : R := x' j + small.
+
+Let near_offset k : (k < n)%N -> `|offset k| <= MlpSignals.eighth R.
+Proof.
+move=> k_lt; rewrite /offset k_lt; have [_ _ near] := is_frozen.
+have := near_scaled (near k k_lt (leq_trans k_lt memory_width)); rewrite [r (Number _ _)]NumberOrder.realE /= -natrX; exact.
+Qed.
+
+Section Planned.
+
+Variable q : plan.
+Hypothesis planned : plan_of c lc rows = Some q.
+Hypothesis fits : plan_fits cl net (rows_of cl net) q.
+
+Notation fs := (rows_of cl net).
+Notation gates := [seq gate_form c o | o <- openings q].
+Notation val := (worth_of (worths c st offset shifted (fs ++ gates))).
+Notation tan := (speed_of (worths c st offset shifted (fs ++ gates))).
+Notation value := (form_value val).
+Notation speed := (MlpPass.speed tan).
+
+Let sorted : ordered (positive_copy c 0) (row_symbol c 0) fs. Proof. by case/and5P: fits. Qed.
+Let sorted_all : ordered N0 (row_symbol c 0) (fs ++ gates). Proof. by case/and5P: fits. Qed.
+
+Let rows_right f g : look rows f = Some g -> [/\ value g = relu (value f), forall k, speed k f = 0 & forall k, speed k g = 0].
+Proof.
+move=> /look_found in_fg; have [j at_j ->] : exists2 j, List.nth_error fs j = Some f & g = symbol (row_symbol c j).
+  have from i : List.In (f, g) (row_facts c i fs) -> exists2 j, List.nth_error fs j = Some f & g = symbol (row_symbol c (i + j)).
+    elim: (fs) i => //= h hs IH i [[<- <-]|/IH[j at_j ->]]; first by exists 0%N; rewrite ?addn0.
+    by exists j.+1; rewrite ?addSnnS.
+  exact: from in_fg.
+have at_j' : List.nth_error (fs ++ gates) j = Some f.
+  by rewrite List.nth_error_app1 //; apply/List.nth_error_Some; rewrite at_j.
+have [worth _] := row_worth st offset shifted sorted_all at_j'.
+split=> [|k|k]; first by rewrite symbol_value.
+  by have [] := rows_still st offset shifted n_gt0 k sorted sorted_all at_j.
+by rewrite /MlpPass.speed symbol_moves; have [] := rows_still st offset shifted n_gt0 k sorted sorted_all at_j.
+Qed.
+
+Let gates_right o j : List.nth_error (openings q) j = Some o ->
+  let g := row_symbol c (size fs + j) in
+  val g = relu (value (gate_form c o)) /\ forall k, tan k g = if 0 < value (gate_form c o) then speed k (gate_form c o) else 0.
+Proof.
+move=> at_j; apply: (row_worth st offset shifted sorted_all).
+rewrite List.nth_error_app2; last by apply/ssrnat.leP; rewrite -[List.length fs]/(size fs) leq_addr.
+rewrite (_ : Nat.sub _ _ = j); last exact: addKn.
+exact: List.map_nth_error.
+Qed.
+
+Let numbers_right k : (k < n)%N -> val (number_symbol c k) = real_of_Z R (lifted c st k) + offset k /\ forall k', tan k' (number_symbol c k) = (k == k')%:R.
+Proof. exact: number_worth. Qed.
+
+Let inputs_right i : (i < n_inputs c)%N ->
+  `|louder * val (input_symbol c i) - 3%:R - (2%:R * (nth false bits i)%:R - 1)| <= r (query_slack lc).
+Proof.
+move=> i_lt; have [-> _] := input_worth st offset shifted n_gt0 (fs ++ gates) i_lt.
+have [_ query _ _ _] := logic_rest; have [_ _ gain_ge0] := logic_ge0; apply: le_trans query.
+have -> : louder * shifted i - 3%:R - (2%:R * (nth false bits i)%:R - 1) = louder * (x' i - small * (nth false bits i)%:R).
+  rewrite /shifted (_ : 3%:R = louder * small + 1); last by rewrite gain_small; ring.
+  by rewrite -gain_small; ring.
+by rewrite normrM (ger0_norm gain_ge0); apply: ler_wpmul2l => //; exact: near_in.
+Qed.
+
+Let slacks_small s : List.In s (plan_signals c lc rows q) -> r (slack s) <= r (logic_slack lc).
+Proof.
+have /and5P[_ _ /(fun ok => ok) every _ _] := fits; move: every; elim: plan_signals => //= t ss IH /andP[ok rest] [<-|]; last exact: IH.
+exact: real_not_above.
+Qed.
+
+Let large : (4 * most_operands + 4)%:R <= r (act_bound cl). Proof. by case: logic_rest. Qed.
+
+Definition out_form : form := plan_output c lc (size fs) q.
+
+Let positive_right k : (k < n)%N -> val (positive_copy c k) = (is_positive c st k)%:R.
+Proof. by move=> k_lt; have [] := positive_worth st offset shifted (fs ++ gates) k_lt. Qed.
+Let negative_right k : (k < n)%N -> val (negative_copy c k) = (is_negative c st k)%:R.
+Proof. by move=> k_lt; have [] := negative_worth st offset shifted (fs ++ gates) k_lt. Qed.
+Let copies_still k' k : (k < n)%N -> tan k' (positive_copy c k) = 0 /\ tan k' (negative_copy c k) = 0.
+Proof.
+move=> k_lt; have [_ still] := positive_worth st offset shifted (fs ++ gates) k_lt.
+by have [_ still'] := negative_worth st offset shifted (fs ++ gates) k_lt.
+Qed.
+Let positive_halves k : (k < n)%N -> val (positive_half c k) = (is_positive c st k)%:R * (1 / 2%:R + 2%:R * offset k) /\
+  forall k', tan k' (positive_half c k) = (is_positive c st k)%:R * (2%:R * (k == k')%:R).
+Proof. exact: positive_half_worth. Qed.
+Let negative_halves k : (k < n)%N -> val (negative_half c k) = (is_negative c st k)%:R * (1 / 2%:R - 2%:R * offset k) /\
+  forall k', tan k' (negative_half c k) = (is_negative c st k)%:R * (- (2%:R * (k == k')%:R)).
+Proof. exact: negative_half_worth. Qed.
+Let slack_le : r (logic_slack lc) <= 1 / 64%:R. Proof. by case: logic_rest. Qed.
+Let carrier_ge0 : 0 <= high. Proof. by case: logic_ge0. Qed.
+
+Lemma output_value : `|value out_form - target R c lc st bits| <= r (plan_noise lc (is_active c st) q).
+Proof.
+exact: (plan_value rows_right large margin_small near_offset numbers_right positive_right negative_right copies_still inputs_right
+  sums_exclusive planned slacks_small slack_le gates_right carrier_ge0).
+Qed.
+
+Lemma output_speed y k : (k < n)%N -> pulls_right c lc st bits k y (speed k out_form).
+Proof.
+exact: (plan_speed rows_right large margin_small near_offset numbers_right positive_right negative_right copies_still inputs_right
+  sums_exclusive planned slacks_small slack_le gates_right y).
+Qed.
+
+Let facts_sound e : List.In e (plan_facts c lc rows (size fs) q) -> sound n (margin cl) (act_bound cl) val tan e.
+Proof.
+exact: (plan_sound rows_right large margin_small near_offset numbers_right positive_right negative_right copies_still positive_halves negative_halves
+  inputs_right sums_exclusive planned slacks_small slack_le gates_right).
+Qed.
+
+Let number_between k : (k < n)%N -> 7%:R / 8%:R <= val (number_symbol c k) <= 25%:R / 8%:R.
+Proof. exact: (number_bounds near_offset numbers_right). Qed.
+
+Let wide (a : R) : a <= 4%:R -> a <= r (act_bound cl).
+Proof. by move=> a_le; apply: le_trans a_le (le_trans _ large); rewrite ler_nat. Qed.
+
+Let first_hold : forms_hold n (scale cl) (act_bound cl) (n_inputs c) net p x' val tan 1 (first_forms cl).
+Proof.
+have [same_bias same_mat _] := is_frozen; have [_ _ radius [scale_le1 small_le1] _] := logic_rest.
+split=> [|i i_lt]; first by rewrite size_cat !size_map !size_iota second_width.
+rewrite /first_forms nth_cat size_map size_iota; case: ltnP => [mem|other].
+  rewrite (nth_map 0%N) ?size_iota // nth_iota // add0n; have /andP[low high_] := number_between mem; have [number_is tan_is] := numbers_right mem.
+  have u_gt0 : 0 < val (number_symbol c i) by apply: lt_le_trans low; rewrite divr_gt0 ?ltr0n.
+  have pre_is : pre width' p x' 0 i = r (scale cl) * val (number_symbol c i).
+    rewrite number_is /offset mem mulrDr [r (scale cl) * (_ / _)]mulrC divfK ?gt_eqF // /held /held_number mulE.
+    by rewrite (_ : r (whole (lifted c st i)) = real_of_Z R (lifted c st i)) // addrC subrK.
+  have pre_gt0 : 0 < pre width' p x' 0 i by rewrite pre_is mulr_gt0.
+  have value_is : value (mix zero [:: (scale cl, symbol (number_symbol c i))]) = r (scale cl) * val (number_symbol c i).
+    by rewrite mix_value big_seq1 symbol_value add0r.
+  have speed_is k : speed k (mix zero [:: (scale cl, symbol (number_symbol c i))]) = r (scale cl) * (i == k)%:R.
+    by rewrite speed_mix big_seq1 /MlpPass.speed symbol_moves tan_is.
+  split=> [|k k_lt|]; first by rewrite actS value_is -pre_is relu_pos // ltW.
+    by rewrite tangent_there pre_gt0 andbT speed_is mulrC.
+  split=> [|k _]; last first.
+    rewrite speed_is normrM (gtr0_norm scale_gt0) normr_nat; apply: le_trans (_ : 1 <= _); last by rewrite ler1n.
+    by case: (i == k); rewrite ?mulr1 ?mulr0 ?ler01.
+  apply: wide; rewrite value_is ger0_norm ?mulr_ge0 ?(ltW scale_gt0) ?(ltW u_gt0) //.
+  apply: le_trans (_ : 1 * val (number_symbol c i) <= _); first by apply: ler_wpmul2r => //; exact: ltW.
+  by rewrite mul1r; apply: le_trans high_ _; by_combination (7%:R / 8%:R : R).
+have j_lt : (i - n < n_inputs c)%N by rewrite ltn_subLR // -second_width.
+rewrite (nth_map 0%N) ?size_iota // nth_iota // add0n; set j := (i - n)%N in j_lt *.
+have not_mem : (0 < 0)%N || ~~ memory i by rewrite /= -leqNgt.
+have [_ E] := small_units j_lt; rewrite subnKC // in E.
+have pre_is : pre width' p x' 0 i = shifted j.
+  rewrite /pre same_bias // (total_eq (g := fun j' => mat (start_of R net) 1 i j' * x' j')) => [|j' _]; last by rewrite same_mat.
+  rewrite (start_total _ _ wired); last by rewrite n_layers.
+  by rewrite [bias _ _ _]/= E big_seq1 real_one mul1r addrC.
+have := near_in j_lt; rewrite ler_norml => /andP[low high_].
+have [worth_is still] := input_worth st offset shifted n_gt0 (fs ++ gates) j_lt.
+have bit_ge0 : 0 <= (nth false bits j)%:R :> R by exact: ler0n.
+have bit_le1 : (nth false bits j)%:R <= 1 :> R by case: nth; rewrite ?ler01.
+have low' : 0 <= x' j - small * (nth false bits j)%:R + r (input_radius cl) by rewrite -[r (input_radius cl)]opprK subr_ge0.
+have bit_small : small * (nth false bits j)%:R <= small by rewrite ler_pimulr.
+have shifted_ge0 : 0 <= shifted j.
+  rewrite /shifted; by_combination ((x' j - small * (nth false bits j)%:R + r (input_radius cl)) + (small - r (input_radius cl)) + small * (nth false bits j)%:R : R).
+split=> [|k k_lt|].
+- by rewrite actS pre_is relu_pos // symbol_value worth_is.
+- rewrite tangent_there (_ : (i == k) = false) ?mul0r /MlpPass.speed ?symbol_moves ?still //.
+  by apply/negP => /eqP ik; move: k_lt; rewrite -ik ltnNge other.
+split=> [|k _]; last by rewrite /MlpPass.speed symbol_moves still normr0 ler0n.
+apply: wide; rewrite symbol_value worth_is ger0_norm // /shifted.
+by_combination ((r (input_radius cl) - (x' j - small * (nth false bits j)%:R)) + (small - r (input_radius cl)) + (small - small * (nth false bits j)%:R) + 3%:R * (1 - small) + 1 : R).
+Qed.
+
+Lemma frozen_shown : shown n (scale cl) (margin cl) (act_bound cl) (n_inputs c) L net p x' val tan 1 out_form.
+Proof.
+have /and5P[_ _ _ _ /and4P[_ _ _]] := fits; case W: walk => [out|//] /same_formP E; rewrite E in W.
+have [same_bias same_mat _] := is_frozen.
+apply: (walk_shows wired n_layers same_bias same_mat scale_gt0 facts_sound _ _ first_hold W) => //.
+Qed.
+
+Lemma noise_bounds b : [/\ high + r (plan_noise lc b q) + 3%:R <= r (residual_bound cl),
+  2%:R * (r (memory_rate cl) * flip) * (r (plan_noise lc true q) + 1) <= r (frozen_error cl),
+  2%:R * r (scale cl) * r (plan_noise lc true q) <= r (frozen_error cl)
+  & r (plan_noise lc false q) + nu <= r (answer_error cl)].
+Proof.
+have /and5P[_ _ _ /and3P[res1 res0 _] /and4P[run take_ ans _]] := fits; split.
+- by case: b; [have := real_not_above R res1 | have := real_not_above R res0]; rewrite !real_plus real_of_nat.
+- by have := real_not_above R run; rewrite 3!mulE real_plus real_one.
+- by have := real_not_above R take_; rewrite 2!mulE.
+by have := real_not_above R ans; rewrite real_plus; apply: le_trans; rewrite ler_add2l.
+Qed.
+
+End Planned.
+End Frozen.
+
+Let label_value_is y : label_value R y = label_of y. Proof. by []. Qed.
+Let label_square y : label_of y * label_of y = 1.
+Proof. by rewrite /label_of; case: y; rewrite /= ?mulrNN mulr1. Qed.
+Let label_size y : `|label_of y| = 1.
+Proof. by rewrite /label_of; case: y; rewrite /= ?normrN normr1. Qed.
+
+Let goal_le st bits y k : `|goal R c st bits y k| <= 2%:R.
+Proof.
+have one_le (s : Circuit.state) : `|real_of_Z R (content c s k)| <= 1 by case: (content_cases c s k) => -> /=; rewrite ?normrN ?normr0 ?normr1 ?ler01.
+apply: le_trans (ler_norm_sub _ _) (le_trans (ler_add (one_le _) (one_le _)) _); by rewrite -(natrD _ 1 1).
+Qed.
+
 Lemma right_frozen st bits y :
-  state_fits cl net st -> bits \in fronts c ->
+  exclusive c st bits -> bits \in fronts c ->
   whole_frozen_step L width memory start held eta T (widest cl net) (r (input_bound cl)) (r (act_bound cl)) K (r (residual_bound cl))
     (r (memory_slope cl)) (r (memory_tangent cl)) (r (longest_step cl)) (r (frozen_error cl)) (r (tolerance cl))
     (r (first_column cl)) 1 (cycle c st (bits, y)) st (input_of bits) (label_of y).
 Proof.
-rewrite /state_fits everyE => /allP/(_ bits) fits front x' near_x; have /andP[/allP small pass] := fits front.
-have size_inputs : size (small_inputs net bits) = width 1 by rewrite size_map.
-have near_in j : (j < width 1)%N -> `|x' j - r (nth zero (small_inputs net bits) j)| <= r (input_radius cl).
-  by move=> j_lt; rewrite -small_inputsE //; apply: le_trans (near_x j j_lt) radius_ok.
+move=> exclusive_ front x' near_x; have [_ _ _ [q planned fits]] := parts.
 have x_small j : (j < width 1)%N -> `|x' j| <= r (input_bound cl).
-  move=> j_lt; have := small (nth zero (small_inputs net bits) j); rewrite mem_nth ?size_inputs // => /(_ isT)/(real_not_above R).
-  rewrite real_plus real_size; apply: le_trans.
-  rewrite -[x' j](subrK (r (nth zero (small_inputs net bits) j))) addrC; apply: le_trans (ler_norm_add _ _) _.
-  by rewrite ler_add2l near_in.
-split=> // p [same_bias same_mat near_memory].
-have near d : `|shift (n_memory cl) (scale cl) (held_number cl st) (small_inputs net bits) (n_inputs cl) net p x' d| <= r (bound cl d).
-  rewrite /shift /bound; case: ifP => [mem|_]; case: ifP => [lt|_]; rewrite ?normr0 //.
-    exact/near_scaled/near_memory.
-  exact: near_in.
-have [act_le tangent_le stable [f good [out slopes]]] :=
-  passes_shows wired n_layers size_inputs same_bias same_mat near margin_ge0 scale_gt0 pass.
-have {good} /andP[residual_ok /allP memory_ok] : step_fits cl st bits f y by case/and3P: good => f_false f_true _; case: (y).
-set v := output L (fun l => width l.+1) p x'; have v_f : v = form_value _ f := out.
-set d := form_value _ f in v_f; set rest := plus (center f) _ in residual_ok.
-have split_v : v - label_of y = r rest + along (shift (n_memory cl) (scale cl) (held_number cl st) (small_inputs net bits) (n_inputs cl) net p x') (moves f).
-  rewrite v_f /d /form_value real_plus [r (whole (sign_of (~~ y)))](_ : _ = - label_of y); last by case: (y); rewrite /label_of ?opprK.
-  by ring.
-have along_f := along_le near f.
-have residual_near : `|v - label_of y| <= r (size_of rest) + r (spread (bound cl) f).
-  by rewrite split_v real_size; apply: le_trans (ler_norm_add _ _) _; rewrite ler_add2l.
+  move=> j_lt; apply: le_trans inputs_bound; have j_lt' : (j < n_inputs c)%N by rewrite -first_width.
+  rewrite -[x' j](subrK (act width start (input_of bits) 1 j)) addrC; apply: le_trans (ler_norm_add _ _) (ler_add _ (le_trans (near_x j j_lt) radius_ok)).
+  by rewrite small_inputsE // normrM (ger0_norm small_ge0) normr_nat; case: nth; rewrite ?mulr1 ?mulr0.
+split=> // p is_frozen.
+have [act_le tangent_le stable [out slopes]] := frozen_shown exclusive_ near_x is_frozen planned fits.
+have near_out := output_value exclusive_ near_x is_frozen planned fits.
+have pulls k := output_speed exclusive_ near_x is_frozen planned fits y (k := k).
+have [res run_le take_le _] := noise_bounds fits (is_active c st).
+set val := worth_of _ in out near_out; set tan := speed_of _ in slopes pulls.
+set v := output L (fun l => width l.+1) p x'; have v_is : v = form_value val (out_form q) := out.
+rewrite -v_is in near_out; have [carrier_ge0 flip_ge0 _] := logic_ge0; have rate_ge0 := memory_rate_ge0.
+have target_le : `|target R c lc st bits| <= high + 1.
+  rewrite /target; apply: le_trans (ler_norm_add _ _) (ler_add _ _); rewrite normrM normr_nat.
+    by rewrite (ger0_norm carrier_ge0); case: is_running; rewrite ?mulr1 ?mulr0.
+  case: has_halted; rewrite ?mul1r ?mul0r ?ler01 //; case: says => [b|]; rewrite ?normr0 ?ler01 // label_value_is label_size //.
 split.
 - move=> [|l] j l_L j_lt; first exact: le_trans (x_small j j_lt) sigma_B.
   exact: act_le.
-- have := real_not_above R residual_ok; rewrite !real_plus; apply: le_trans.
-  by rewrite ler_add2r.
-move=> k mem k_lt; have := memory_ok k; rewrite mem_iota add0n mem => /(_ isT)/and3P[slope_ok goal_ok first_ok].
-have slope_f : slope L (fun l => width l.+1) p x' (at_bias R 0 k) = r (slope_along f k) / r (scale cl).
-  by rewrite slope_alongE -slopes // mulfK ?gt_eqF.
-have moved_f : held (cycle c st (bits, y)) k - held st k =
-    r (plus (held_number cl (cycle c st (bits, y)) k) (minus (held_number cl st k))) by rewrite real_plus real_minus.
+- apply: le_trans res; rewrite -/v (_ : v - label_of y = (v - target R c lc st bits) + (target R c lc st bits - label_of y)); last by ring.
+  set noise := r (plan_noise lc _ q) in near_out *.
+  have sum_le : `|(v - target R c lc st bits) + (target R c lc st bits - label_of y)| <= noise + (high + 1 + 1).
+    apply: le_trans (ler_norm_add _ _) (ler_add near_out _); apply: le_trans (ler_norm_sub _ _) _.
+    by rewrite label_size ler_add2r.
+  by apply: le_trans (ler_add sum_le (lexx 1)) _; by_combination (0 : R).
+move=> k mem k_lt; have s_is : slope L (fun l => width l.+1) p x' (at_bias R 0 k) * r (scale cl) = MlpPass.speed tan k (out_form q) := slopes k mem.
+set s := MlpPass.speed tan k (out_form q) in s_is; have [pull_run pull_take pull_rest] := pulls k mem; rewrite -/s in pull_run pull_take pull_rest.
+set g := goal R c st bits y k in pull_run pull_take pull_rest; have g_le : `|g| <= 2%:R := goal_le st bits y k.
+have slope_is : slope L (fun l => width l.+1) p x' (at_bias R 0 k) = s / r (scale cl) by rewrite -s_is mulfK // gt_eqF.
+have moved : held (cycle c st (bits, y)) k - held st k = r (scale cl) * g.
+  rewrite /held /held_number !mulE -mulrBr; congr (_ * _).
+  rewrite (_ : r (whole (lifted c _ k)) = real_of_Z R (lifted c (cycle c st (bits, y)) k)) // (_ : r (whole (lifted c st k)) = real_of_Z R (lifted c st k)) //.
+  by rewrite /lifted !real_of_ZD opprD addrACA subrr add0r.
+have s_le : `|s| <= r (memory_slope cl) * r (scale cl).
+  have [one two] := slope_ok; case R1: (is_running c st).
+    rewrite pull_run // normrN normrM (ger0_norm flip_ge0) mulrC; apply: le_trans one; exact: ler_wpmul2r.
+  case T1: (takes c st); last by rewrite pull_rest ?R1 ?T1 // normr0 mulr_ge0 // ltW.
+  rewrite pull_take // !normrM (ger0_norm carrier_ge0) (ger0_norm flip_ge0) label_value_is label_size mul1r mulrC; apply: le_trans two.
+  by apply: ler_wpmul2r => //; exact: mulr_ge0.
 split.
-- move=> l l_in; have := tangent_le k l mem l_in; rewrite real_reduce mulE ler_pmul2r //.
+- move=> l l_in; rewrite -(ler_pmul2r scale_gt0); apply: le_trans (tangent_le k l mem l_in) (le_trans _ tangent_ok).
+  by rewrite natrM; apply: ler_wpmul2r; [exact: ler0n | rewrite ler_nat; apply: widths; case/andP: l_in => _ l_L; exact: (leqW l_L)].
 - by move=> l i l_in i_lt steep; apply: le_lt_trans margin_ok _; apply: stable steep.
-- rewrite slope_f normrM normfV (gtr0_norm scale_gt0) ler_pdivr_mulr // -real_size -mulE; exact: real_not_above.
-- by rewrite moved_f -real_size; apply: real_not_above.
-have := real_not_above R first_ok; apply: le_trans; rewrite moved_f slope_f -/v.
-set goal := plus _ _; rewrite split_v real_plus real_size real_plus !real_reduce 4!mulE real_size.
-set e := along _ _; set s := r (slope_along f k).
-have -> : - (eta * ((r rest + e) * (s / r (scale cl)))) - r goal =
-    - (r (memory_rate cl) * s * r rest + r goal) - r (memory_rate cl) * s * e.
+- by rewrite slope_is normrM normfV (gtr0_norm scale_gt0) ler_pdivr_mulr.
+- rewrite moved normrM (gtr0_norm scale_gt0) mulrC; apply: le_trans longest_ok; apply: ler_wpmul2r => //; exact: ltW.
+rewrite moved slope_is -/v.
+have -> : - (eta * ((v - label_of y) * (s / r (scale cl)))) - r (scale cl) * g = - (r (memory_rate cl) * s * (v - label_of y)) - r (scale cl) * g.
   by rewrite rateE; field; rewrite gt_eqF.
-apply: le_trans (ler_norm_sub _ _) _; rewrite normrN ler_add2l normrM; apply: ler_pmul => //.
-by rewrite normrM (ger0_norm memory_rate_ge0).
+case R1: (is_running c st).
+  have target_is : target R c lc st bits = high.
+    by rewrite /target R1 mulr1; have /andP[/negbTE -> _] := R1; rewrite mul0r addr0.
+  move: near_out; rewrite target_is /is_active R1 /= => near_out; apply: le_trans run_le; rewrite pull_run //.
+  have -> : - (r (memory_rate cl) * - (flip * g) * (v - label_of y)) - r (scale cl) * g = (r (memory_rate cl) * flip) * g * (v - high - label_of y).
+    by rewrite -take_rate; ring.
+  rewrite normrM [`|_ * g|]normrM (ger0_norm (mulr_ge0 rate_ge0 flip_ge0)) [2%:R * _]mulrC; apply: ler_pmul => //.
+    by apply: mulr_ge0 => //; exact: mulr_ge0.
+    by apply: ler_wpmul2l => //; exact: mulr_ge0.
+  by apply: le_trans (ler_norm_sub _ _) (ler_add near_out _); rewrite label_size.
+case T1: (takes c st); last first.
+  have g0 : g = 0 by apply: stopped_goal; rewrite ?R1 ?T1.
+  by rewrite pull_rest ?R1 ?T1 // g0 !mulr0 mul0r oppr0 addr0 normr0.
+have target_is : target R c lc st bits = 0.
+  by rewrite /target R1 mulr0 add0r; move: T1; rewrite /takes => /andP[/andP[_ /negbTE ->] _]; rewrite mul0r.
+move: near_out; rewrite target_is subr0 /is_active R1 T1 /= => near_out; apply: le_trans take_le; rewrite pull_take // label_value_is.
+have -> : - (r (memory_rate cl) * (high * flip * (label_of y * g)) * (v - label_of y)) - r (scale cl) * g =
+    - (r (scale cl) * (label_of y * g) * v) + r (scale cl) * g * (label_of y * label_of y - 1) by rewrite -take_rate; ring.
+rewrite label_square subrr mulr0 addr0 normrN normrM [`|_ * (_ * _)|]normrM [`|_ * g|]normrM label_size mul1r (gtr0_norm scale_gt0).
+apply: ler_pmul => //; first by apply: mulr_ge0 => //; exact: ltW.
+by rewrite mulrC; apply: ler_wpmul2r => //; exact: ltW.
 Qed.
 
 (** The output of a network whose memory stands for a halted state. *)
 Lemma right_answer st bits b x' p :
-  state_fits cl net st -> bits \in fronts c -> has_halted c st -> says c st bits = Some b ->
+  exclusive c st bits -> has_halted c st -> says c st bits = Some b ->
   (forall j, (j < width 1)%N -> `|x' j - act width start (input_of bits) 1 j| <= input_error) ->
   frozen (fun l => width l.+1) memory (tail start) held (r (tolerance cl)) st x' p ->
   `|output L (fun l => width l.+1) p x' - label_of b| + nu <= r (answer_error cl).
 Proof.
-rewrite {1}/state_fits everyE => /allP/(_ bits) fits front halted said near_x [same_bias same_mat near_memory].
-have /andP[/allP small pass] := fits front.
-have size_inputs : size (small_inputs net bits) = width 1 by rewrite size_map.
-have near d : `|shift (n_memory cl) (scale cl) (held_number cl st) (small_inputs net bits) (n_inputs cl) net p x' d| <= r (bound cl d).
-  rewrite /shift /bound; case: ifP => [mem|_]; case: ifP => [lt|_]; rewrite ?normr0 //.
-    exact/near_scaled/near_memory.
-  by rewrite -small_inputsE //; apply: le_trans (near_x _ lt) radius_ok.
-have [_ _ _ [f good [out _]]] := passes_shows wired n_layers size_inputs same_bias same_mat near margin_ge0 scale_gt0 pass.
-have {good} : answer_fits cl st bits f by case/and3P: good.
-rewrite /answer_fits halted said => /(real_not_above R); apply: le_trans; rewrite !real_plus; apply: ler_add => //.
-have -> : output L (fun l => width l.+1) p x' = form_value _ f := out.
-rewrite /form_value real_size real_plus [r (whole (sign_of (~~ b)))](_ : _ = - label_of b); last by case: (b); rewrite /label_of ?opprK.
-rewrite addrAC; apply: le_trans (ler_norm_add _ _) _; rewrite ler_add2l.
-exact: along_le near f.
+move=> exclusive_ halted said_ near_x is_frozen; have [_ _ _ [q planned fits]] := parts.
+have [_ _ _ [out _]] := frozen_shown exclusive_ near_x is_frozen planned fits.
+have near_out := output_value exclusive_ near_x is_frozen planned fits.
+have [_ _ _ ans] := noise_bounds fits false; apply: le_trans ans; rewrite ler_add2r.
+have -> : output L (fun l => width l.+1) p x' = form_value _ (out_form q) := out.
+have quiet : is_active c st = false by rewrite /is_active /is_running /takes halted /= andbF.
+have target_is : target R c lc st bits = label_of b by rewrite /target /is_running halted said_ /= mulr0 add0r mul1r.
+by move: near_out; rewrite quiet target_is.
 Qed.
 
 (** *** Every stream *)
@@ -310,26 +596,27 @@ Qed.
 Let input_le bits j : `|input_of bits j| <= 1.
 Proof. by rewrite /input_of /label_of /sign_of; case: (nth _ _ _); rewrite /= ?normrN normr1. Qed.
 
+(** Sums are exclusive on the way. *)
+Definition exclusive_along (stream : nat -> Circuit.sample) (t : nat) : Prop := forall i, (i < t)%N -> exclusive c (cycles c stream i) (stream i).1.
+
 Let reached_always stream t :
-  (forall i, is_sample c (stream i)) -> (t <= T)%N ->
+  (forall i, is_sample c (stream i)) -> (t <= T)%N -> exclusive_along stream t ->
   whole_reached L width memory start held eta T (widest cl net) (r (input_bound cl)) (r (act_bound cl)) K (r (residual_bound cl))
     (r (memory_slope cl)) (r (memory_tangent cl)) (r (longest_step cl)) (r (frozen_error cl)) (r (first_column cl)) 1
     t (cycles c stream t) (trained stream t).
 Proof.
-move=> samples; elim: t => [|t IH] t_T; last first.
-  have here := allP states_ok _ (cycles_inside t states_closed samples).
-  have right := right_frozen (stream t).2 here (samples t).
-  rewrite -surjective_pairing in right.
+move=> samples; elim: t => [|t IH] t_T apart; last first.
+  have right := right_frozen (stream t).2 (apart t (ltnSn t)) (samples t).
+  rewrite -surjective_pairing in right; have {}IH := IH (ltnW t_T) (fun i i_lt => apart i (ltnW i_lt)).
   exact: (whole_step one_output L_gt0 eta_ge0 sigma_ge0 B_ge0 Q_ge0 S_ge0 theta_ge0 longest_ge0 first_ge0 widths K_ge1 columns
-    nu_small enough first_columns (lexx 1) t_T (fun j _ => input_le _ j) right (IH (ltnW t_T))).
-have /and5P[_ _ _ _ /allP empty] := shape_ok.
+    nu_small enough first_columns (lexx 1) t_T (fun j _ => input_le _ j) right IH).
 split; last 2 first.
 - by move=> i _; rewrite /= subrr normr0 mul0r.
 - by move=> i j _ _; rewrite /= subrr normr0 mul0r.
 split=> [l i _ _ _|l i j _ _ _ _|k mem k_lt|k j mem k_lt j_lt]; rewrite mul0r ?subrr ?normr0 //.
-  have := empty k; rewrite mem_iota add0n mem => /(_ isT)/andP[_ same]; have := real_nonzero R same.
+  have := allP empty k; rewrite mem_iota add0n mem => /(_ isT)/andP[_ same]; have := real_nonzero R same.
   by rewrite real_plus real_minus /held => ->; rewrite normr0.
-have := empty k; rewrite mem_iota add0n mem => /(_ isT)/andP[/nilP none _].
+have := allP empty k; rewrite mem_iota add0n mem => /(_ isT)/andP[/nilP none _].
 by rewrite /= none big_nil normr0.
 Qed.
 
@@ -348,20 +635,19 @@ Let in_bound a : a \in [:: drift_number cl net; mul (steps_number cl) (first_dri
   r a <= r (drift_bound cl).
 Proof. by move=> a_in; apply: real_not_above; have /and5P[_ _ _ _ /and5P[_ _ /allP small _ _]] := constants_ok; apply: small. Qed.
 
-Theorem certified_mlp_run stream t :
-  (forall i, is_sample c (stream i)) -> (t <= T)%N ->
-  [/\ forall k, (k < n_memory cl)%N -> `|bias (trained stream t) 1 k - held (cycles c stream t) k| <= r (scale cl) / 8%:R,
-      forall l i, (l < size net)%N -> (i < width l.+1)%N -> ~~ ((l == 1%N) && (i < n_memory cl)%N) ->
+Theorem fitting_mlp_run stream t :
+  (forall i, is_sample c (stream i)) -> (t <= T)%N -> exclusive_along stream t ->
+  [/\ forall k, (k < n_memory c)%N -> `|bias (trained stream t) 1 k - held (cycles c stream t) k| <= r (scale cl) / 8%:R,
+      forall l i, (l < size net)%N -> (i < width l.+1)%N -> ~~ ((l == 1%N) && (i < n_memory c)%N) ->
         `|bias (trained stream t) l i - bias start l i| <= r (drift_bound cl),
       forall l i j, (l < size net)%N -> (i < width l.+1)%N -> (j < width l)%N ->
         `|mat (trained stream t) l i j - mat start l i j| <= r (drift_bound cl)
-    & has_halted c (cycles c stream t) -> forall bits b, bits \in fronts c -> says c (cycles c stream t) bits = Some b ->
+    & has_halted c (cycles c stream t) -> forall bits b, bits \in fronts c -> exclusive c (cycles c stream t) bits -> says c (cycles c stream t) bits = Some b ->
         `|output L.+1 width (trained stream t) (input_of bits) - label_of b| <= r (answer_error cl)].
 Proof.
-move=> samples t_T; have here := reached_always samples t_T.
+move=> samples t_T apart; have here := reached_always samples t_T apart.
 have [[near_bias near_mat near_held near_zero] first_b first_m] := here.
 have upto (a : R) : 0 <= a -> t%:R * a <= T%:R * a by move=> a_ge0; rewrite ler_wpmul2r // ler_nat.
-have /and5P[_ _ _ _ /allP empty] := shape_ok.
 have by_first i : (i < width 1)%N -> t%:R * first_drift <= r (drift_bound cl).
   move=> i_lt; have := in_bound (a := mul (steps_number cl) (first_drift_number cl net)); rewrite !inE eqxx orbT => /(_ isT).
   rewrite mulE first_driftE real_of_nat; apply: le_trans; apply: upto.
@@ -386,7 +672,7 @@ split.
 - move=> [|l] i j l_lt i_lt j_lt; first exact: le_trans (first_m i j i_lt j_lt) (by_first i i_lt).
   have l_L : (l <= L)%N by move: l_lt; rewrite n_layers !ltnS.
   case: (boolP ((l == 0%N) && memory i)) => [/andP[/eqP l0 mem]|other].
-    move: i_lt j_lt; rewrite l0 => i_lt j_lt; have := empty i; rewrite mem_iota add0n mem => /(_ isT)/andP[/nilP none _].
+    move: i_lt j_lt; rewrite l0 => i_lt j_lt; have := allP empty i; rewrite mem_iota add0n mem => /(_ isT)/andP[/nilP none _].
     rewrite [mat start 1 i j]/= none big_nil subr0; apply: le_trans (near_zero i j mem i_lt j_lt) _.
     apply: le_trans (upto _ input_step_ge0) _.
     have := in_bound (a := mul (steps_number cl) (input_step_number cl net)); rewrite !inE eqxx !orbT => /(_ isT).
@@ -394,19 +680,47 @@ split.
   apply: le_trans (near_mat l i j l_L i_lt j_lt _) _; first by move: other; rewrite negb_and lt0n.
   apply: le_trans (upto _ drift_step_ge0) _.
   by have := in_bound (a := (drift_number cl net)); rewrite !inE eqxx => /(_ isT); rewrite driftE.
-move=> halted bits b front said.
-have fits := allP states_ok _ (cycles_inside t states_closed samples).
+move=> halted bits b front now said.
 have [x' [q [near_x q_frozen near_out]]] := whole_output one_output L_gt0 eta_ge0 sigma_ge0 B_ge0 Q_ge0 S_ge0 theta_ge0
   longest_ge0 first_ge0 widths K_ge1 columns nu_small enough first_columns (lexx 1) t_T (fun j _ => input_le _ j)
-  (right_frozen b fits front) here.
-have right := right_answer fits front halted said near_x q_frozen.
+  (right_frozen b now front) here.
+have right := right_answer now halted said near_x q_frozen.
 apply: le_trans right; set o := output _ _ (trained _ _) _; set o' := output _ _ q _ in near_out *.
 have -> : o - label_of b = (o' - label_of b) + (o - o') by ring.
 by apply: le_trans (ler_norm_add _ _) _; rewrite ler_add2l.
 Qed.
 
-(** No sample moves a circuit that has halted. *)
-Theorem halted_rests st s : has_halted c st -> cycle c st s = st.
-Proof. by rewrite /cycle /takes /ran /has_halted => halted; rewrite halted andbF. Qed.
-
 End Sound.
+
+(** Where sums are exclusive in all states that can be reached, they are on every way. *)
+Lemma always_exclusiveP cl stream t bits :
+  always_exclusive cl -> (forall i, is_sample (claimed_circuit cl) (stream i)) -> bits \in fronts (claimed_circuit cl) ->
+  exclusive (claimed_circuit cl) (cycles (claimed_circuit cl) stream t) bits.
+Proof.
+rewrite /always_exclusive; case: ifP => [_ /andP[closed_ /allP every] samples front|/negbT none _ _ _].
+  exact: (allP (every _ (cycles_inside t closed_ samples))).
+rewrite /exclusive; move: (cycles _ _ _) => st; elim: (gates _) [::] none => //= g gs IH values; rewrite negb_or => /andP[no none].
+by rewrite IH // andbT; case: g no.
+Qed.
+
+Theorem certified_mlp_run cl net (R : realFieldType) stream t :
+  let c := claimed_circuit cl in
+  certified_mlp cl net -> (forall i, is_sample c (stream i)) -> (t <= horizon cl)%N ->
+  let p := trained cl net R stream t in
+  [/\ forall k, (k < n_memory c)%N -> `|bias p 1 k - held cl R (cycles c stream t) k| <= real R (scale cl) / 8%:R,
+      forall l i, (l < size net)%N -> (i < width_of (n_inputs c) net l.+1)%N -> ~~ ((l == 1%N) && (i < n_memory c)%N) ->
+        `|bias p l i - bias (start_of R net) l i| <= real R (drift_bound cl),
+      forall l i j, (l < size net)%N -> (i < width_of (n_inputs c) net l.+1)%N -> (j < width_of (n_inputs c) net l)%N ->
+        `|mat p l i j - mat (start_of R net) l i j| <= real R (drift_bound cl)
+    & has_halted c (cycles c stream t) -> forall bits b, bits \in fronts c -> says c (cycles c stream t) bits = Some b ->
+        `|output (n_layers_after net).+1 (width_of (n_inputs c) net) p (input_of R bits) - label_of R b| <= real R (answer_error cl)].
+Proof.
+move=> c; rewrite /certified_mlp; case: ifP => // fits apart samples t_T.
+have along_ : exclusive_along cl stream t by move=> i _; apply: always_exclusiveP => //; exact: samples.
+have [registers biases weights answers] := fitting_mlp_run R fits samples t_T along_.
+by split=> // halted bits b front; apply: answers => //; exact: always_exclusiveP.
+Qed.
+
+(** No sample moves a circuit that has halted. *)
+Theorem halted_rests c st s : has_halted c st -> cycle c st s = st.
+Proof. by rewrite /cycle /takes /ran /has_halted => halted; rewrite halted andbF. Qed.

@@ -135,6 +135,7 @@ fn the_examples_of_the_proofs_are_what_is_written() {
         ("which_bit_mlp.v", Shipped::WhichBit.circuit(3)),
         ("parity_circuit_mlp.v", Shipped::Parity.circuit(2)),
         ("busy_beaver_3_mlp.v", beaver),
+        ("parity_circuit_4_mlp.v", Shipped::Parity.circuit(4)),
     ] {
         check(example, &ordinary(&circuit).expect("a circuit of bits"));
     }

@@ -139,7 +139,10 @@ fn write_and_ask(args: &Args, file: &Output, written: &ProofExport) -> Result<()
     if !claim.holds {
         return Err(Failure::not_certified(claim.figures));
     }
-    let what = if written.theorem == Theorem::Mlp { "stream" } else { "input" };
+    let what = match written.theorem {
+        Theorem::Mlp | Theorem::MlpPromised => "stream",
+        _ => "input",
+    };
     print(&format!("proved for every {what}: {}\n", claim.figures))
 }
 

@@ -44,6 +44,8 @@ pub enum Theorem {
     Stream,
     /// Of an ordinary MLP.
     Mlp,
+    /// Of an ordinary MLP whose circuit promises that its sums are exclusive.
+    MlpPromised,
 }
 
 impl Theorem {
@@ -57,6 +59,7 @@ impl Theorem {
             Self::Stopping => "certified_stopping_run",
             Self::Stream => "certified_stream_run",
             Self::Mlp => "certified_mlp_run",
+            Self::MlpPromised => "fitting_mlp_run",
         }
     }
 
@@ -80,6 +83,9 @@ impl Theorem {
             }
             Self::Mlp => {
                 "for every stream of samples and every step up to the horizon, SGD on all weights keeps every register and slot within 1/8 of a bit of the circuit's and every other weight within the claimed bound of its start; once the circuit has halted the output is within the claimed error of f(x), if the circuit has an answer"
+            }
+            Self::MlpPromised => {
+                "for every stream of samples on which no sum of the circuit has two operands that are 1, and every step up to the horizon, SGD on all weights keeps every register and slot within 1/8 of a bit of the circuit's and every other weight within the claimed bound of its start; once the circuit has halted the output is within the claimed error of f(x), if the circuit has an answer and its sums keep their promise on x"
             }
         }
     }
@@ -279,6 +285,7 @@ impl<'a> File<'a> {
             Theorem::Stopping => ("stop_claim", "certified_stopping"),
             Theorem::Stream => ("stream_claim", "certified_stream"),
             Theorem::Mlp => ("mlp_claim", "certified_mlp"),
+            Theorem::MlpPromised => ("mlp_claim", "fitting_mlp"),
         };
         let network = self.network();
         let lists = self.lists.text;

@@ -1,7 +1,7 @@
 //! A circuit and its ordinary MLP, with the constants of theorem 5 of `proofs/`.
 //!
-//! Rocq computes the theorem's bounds anew from the sizes that are claimed here, and passes once through the network for every
-//! state that the circuit can reach and every input; sizes that are too small are refused.
+//! Rocq computes the theorem's bounds anew from the sizes that are claimed here, and walks through the network once, which holds for
+//! every state and every input; sizes that are too small are refused.
 
 use luge_circuit::{Circuit, Code, Gate, Input, Literal};
 use luge_landscape::mlp::{CircuitNetwork, MEMORY_LAYER, MlpConstants};
@@ -10,10 +10,15 @@ use luge_net::{LinearLayer, Sequential};
 
 use super::{Lists, ProofExport, Theorem, list, number};
 
+/// The states of a circuit that takes samples are listed if its registers and features have no more bits.
+const LISTED_BITS: usize = 10;
 /// No activation of a network that is checked is larger.
 const LARGEST_ACTIVATION: f64 = 65_536.0;
 /// How far inputs of the memory's layer may be from where they started, how far kinks must be, and how near outputs are.
-const INPUT_RADIUS: f64 = 1.0 / (1_u64 << 60) as f64;
+const INPUT_RADIUS: f64 = f64::from_bits((1023 - 120) << 52);
+/// How far a bit of the input, and any bit of the logic, may be off.
+const QUERY_SLACK: f64 = f64::from_bits((1023 - 80) << 52);
+const LOGIC_SLACK: f64 = f64::from_bits((1023 - 40) << 52);
 const MARGIN: f64 = 1.0 / 16.0;
 const OUTPUT_ERROR: f64 = 1.0 / (1_u64 << 21) as f64;
 const ANSWER_ERROR: f64 = 1.0 / (1_u64 << 20) as f64;
@@ -47,16 +52,32 @@ pub fn mlp(circuit: &Circuit, network: &CircuitNetwork) -> Option<ProofExport> {
     );
     let n_slots = samples.map_or(0, |shape| shape.n_features + 1);
     let sizes = sizes(&network.network, &network.constants, circuit.registers().len() + n_slots, n_slots);
+    // That sums are exclusive is proved by a list of all states, where that is short.
+    let sums = circuit.gates().iter().any(|gate| matches!(gate, Gate::Sum(_)));
+    let listed = samples.is_none_or(|shape| circuit.registers().len() + shape.n_features <= LISTED_BITS);
+    let (theorem, check) = if !sums || listed {
+        (Theorem::Mlp, "certified_mlp")
+    } else {
+        (Theorem::MlpPromised, "fitting_mlp")
+    };
     let layers: Vec<String> = network.network.layers().iter().map(|layer| units(&mut lists, layer)).collect();
     let text = format!(
         "Set Warnings \"-notation-overridden\".\nFrom Luge Require Import Export.\n\n{}\
-         Definition claimed : mlp_claim := MlpClaim\n  ({circuit_text})\n  {sizes}.\n\n\
+         Definition claimed : mlp_claim := MlpClaim\n  ({circuit_text})\n  {}\n  {sizes}.\n\n\
          Definition exported : seq layer :=\n  [:: {}].\n\n\
-         Theorem checked : certified_mlp claimed exported.\nProof. by vm_compute. Qed.\n",
+         Theorem checked : {check} claimed exported.\nProof. by vm_compute. Qed.\n",
         lists.text,
+        logic(&network.constants),
         layers.join(";\n     ")
     );
-    Some(ProofExport { text, theorem: Theorem::Mlp })
+    Some(ProofExport { text, theorem })
+}
+
+/// The constants of the construction, and by how much inputs are made smaller.
+fn logic(constants: &MlpConstants) -> String {
+    let MlpConstants { carrier, slope, input_scale, .. } = *constants;
+    let fields = [carrier, slope, 2.0 / input_scale, QUERY_SLACK, LOGIC_SLACK].map(number);
+    format!("(LogicConstants {}) {}", fields.join(" "), number(input_scale))
 }
 
 fn gate(gate: &Gate) -> Option<String> {
