@@ -167,6 +167,25 @@ fn an_interrupted_run_is_saved_unasked() {
     check_interrupted(&["stream", "parity", "--draw", "parity:bits=64,hidden=32"], 1000);
 }
 
+/// A resumed run waits at its end for the steps before its checkpoint to be verified, and can be interrupted there, too.
+#[cfg(unix)]
+#[test]
+fn a_stream_is_interrupted_while_it_is_verified() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("run");
+    let name = file.to_str().expect("a path");
+    let run = ["stream", "parity", "--draw", "parity:bits=64,hidden=32", "--json"];
+    let whole = finished(&[&run[..], &["--checkpoint", name, "--every", "100ms"]].concat());
+    let resume = ["resume", name, "--every", "1h", "--json"];
+    let child = luge(&resume).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process");
+    thread::sleep(Duration::from_millis(600));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill").success());
+    let output = child.wait_with_output().expect("output");
+    let (_, stderr) = text(&output);
+    assert!(output.status.code() == Some(1) && stderr.contains("interrupted after"), "{stderr}");
+    assert_eq!(ending(&finished(&resume)), ending(&whole));
+}
+
 #[cfg(unix)]
 fn check_interrupted(run: &[&str], after_ms: u64) {
     let folder = tempfile::tempdir().expect("a folder");

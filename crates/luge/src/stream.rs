@@ -274,7 +274,7 @@ impl PreparedStream {
 
     /// Resumes a run from the weights of one of its steps. Because anybody can write a checkpoint, the steps before it are made and
     /// checked again meanwhile, on another core if there is one: nothing but the weights comes from the snapshot, and these must be
-    /// those of the run, bit for bit.
+    /// those of the run, bit for bit. While the run waits for them at its end, `watch` sees its last step again and again.
     ///
     /// # Errors
     /// If the snapshot does not fit the run, or an engine refuses.

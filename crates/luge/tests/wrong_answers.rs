@@ -192,6 +192,13 @@ fn streams_choose_a_format() {
         "{format}: {:?}",
         report.theta
     );
+    // A circuit passes over rows, too: those that are large.
+    let large = "1,100\n".repeat(9);
+    let mut mlp = StreamJob::new(program(&learner(sum)), table(&format!("x,y\n1,1\n1,1\n1,1\n{large}")));
+    mlp.landscape = luge::stream::StreamLandscape::Mlp;
+    let format = mlp.choose_format().expect("a format").format.to_string();
+    let report = mlp.ordinary().expect("a network").train(|_| std::ops::ControlFlow::Continue(()));
+    assert!(report.expect("training").wraps.is_empty() && format == "fix:9.0", "{format}");
     let machine =
         StreamJob::new(luge::stream::open("parity_machine").expect("it ships"), table("x,y\n1,1\n"))
             .choose_format();

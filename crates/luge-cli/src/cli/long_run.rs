@@ -241,7 +241,7 @@ impl RunArchive {
         self.look(step, snapshot, record)
     }
 
-    fn look(
+    pub(super) fn look(
         &mut self,
         step: u64,
         snapshot: &dyn Fn() -> Option<Snapshot>,

@@ -4,6 +4,7 @@ use std::{
     ops::ControlFlow,
     sync::atomic::{AtomicBool, Ordering},
     thread,
+    time::Duration,
 };
 
 use luge_landscape::Bounds;
@@ -64,7 +65,7 @@ const STACK: usize = 32 << 20;
 pub(super) fn train(
     lesson: &PreparedStream,
     from: Option<&Snapshot>,
-    watch: impl FnMut(StreamMoment<'_>) -> ControlFlow<()>,
+    mut watch: impl FnMut(StreamMoment<'_>) -> ControlFlow<()>,
 ) -> Result<StreamReport, PreparedStreamError> {
     let layers = stream_layers(&lesson.network.network).ok();
     let near = layers.as_ref().and_then(|layers| Near::of(lesson, layers));
@@ -72,21 +73,28 @@ pub(super) fn train(
     let broken_off = &AtomicBool::new(false);
     thread::scope(|scope| {
         let program = lesson.program.as_ref();
-        let interpreted = program.map(|program| beside(scope, move || interpret(lesson, program)));
-        let earlier = from.map(|from| beside(scope, move || again(lesson, from, broken_off)));
+        let interpreted = program.map(|program| Beside::new(scope, move || interpret(lesson, program)));
+        let earlier = from.map(|from| Beside::new(scope, move || again(lesson, from, broken_off)));
         let there = from.map_or(Ok(()), |from| leg.go_to(from));
-        let ran = there.and_then(|()| leg.run(lesson.rehearsal.steps, watch));
+        let ran = there.and_then(|()| leg.run(lesson.rehearsal.steps, &mut watch));
         // What is broken off is resumed again, and its beginning is looked at then.
         broken_off.store(!matches!(ran, Ok(ControlFlow::Continue(()))), Ordering::Relaxed);
         let _ = ran?;
         if let Some(earlier) = earlier {
+            while !earlier.is_finished() {
+                thread::sleep(Duration::from_millis(20));
+                let ended = StreamMoment { step: leg.n_steps, loss: f64::NAN, snapshot: &|| leg.snapshot() };
+                if watch(ended).is_break() {
+                    broken_off.store(true, Ordering::Relaxed);
+                }
+            }
             let lost = PreparedStreamError::Checkpoint("could not be verified");
-            let (wrong, observed) = earlier().unwrap_or(Err(lost))?;
+            let (wrong, observed) = earlier.get().unwrap_or(Err(lost))?;
             leg.wrong = wrong.or(leg.wrong.take());
             leg.steps.add_earlier(observed);
         }
         let mut report = certify(lesson, leg)?;
-        let interpreted = interpreted.map(|interpreted| interpreted().flatten());
+        let interpreted = interpreted.map(|interpreted| interpreted.get().flatten());
         let wraps = interpreted.as_ref().and_then(|outcome| Some(outcome.as_ref()?.wraps.clone()));
         report.wraps = wraps.unwrap_or_default();
         let program = interpreted.filter(|_| report.halted).map(|outcome| {
@@ -99,15 +107,31 @@ pub(super) fn train(
     })
 }
 
-/// Does something in another thread, or when it is asked for: a browser has no threads of this kind.
-fn beside<'s, T: Send + 's>(
-    scope: &'s thread::Scope<'s, '_>,
-    work: impl Fn() -> T + Clone + Send + 's,
-) -> impl FnOnce() -> Option<T> {
-    let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work.clone());
-    move || match thread {
-        Ok(thread) => thread.join().ok(),
-        Err(_) => Some(work()),
+/// Something that is done in another thread, or when it is asked for: a browser has no threads of this kind.
+enum Beside<'s, T, W> {
+    Thread(thread::ScopedJoinHandle<'s, T>),
+    Later(W),
+}
+
+impl<'s, T: Send + 's, W: Fn() -> T + Clone + Send + 's> Beside<'s, T, W> {
+    fn new(scope: &'s thread::Scope<'s, '_>, work: W) -> Self {
+        let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work.clone());
+        thread.map_or_else(|_| Self::Later(work), Self::Thread)
+    }
+
+    fn is_finished(&self) -> bool {
+        match self {
+            Self::Thread(thread) => thread.is_finished(),
+            Self::Later(_) => true,
+        }
+    }
+
+    /// What came of it; `None` if it panicked.
+    fn get(self) -> Option<T> {
+        match self {
+            Self::Thread(thread) => thread.join().ok(),
+            Self::Later(work) => Some(work()),
+        }
     }
 }
 
