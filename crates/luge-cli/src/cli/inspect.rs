@@ -57,10 +57,17 @@ enum Lowering {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(path) = args.machine.model() {
-        if let Some(model) = OrdinaryModel::load(path)? {
+        let (ordinary, stream) = (OrdinaryModel::load(path)?, StreamModel::load(path)?);
+        if args.variables && (ordinary.is_some() || stream.is_some()) {
+            return Err(Failure::usage(
+                format!("--variables is for models of luge train, and {} is of a stream", path.display()),
+                "train the program with luge train --out MODEL, or leave out --variables",
+            ));
+        }
+        if let Some(model) = ordinary {
             return circuit::inspect(&model.circuit, args.json);
         }
-        if let Some(model) = StreamModel::load(path)?.filter(|_| !args.variables) {
+        if let Some(model) = stream {
             return model::of_stream(&model, args.json);
         }
         return if args.variables { model::variables(path, args.json) } else { model::run(path, args.json) };

@@ -55,11 +55,8 @@ pub fn mlp(circuit: &Circuit, network: &CircuitNetwork) -> Option<ProofExport> {
     // That sums are exclusive is proved by a list of all states, where that is short.
     let sums = circuit.gates().iter().any(|gate| matches!(gate, Gate::Sum(_)));
     let listed = samples.is_none_or(|shape| circuit.registers().len() + shape.n_features <= LISTED_BITS);
-    let (theorem, check) = if !sums || listed {
-        (Theorem::Mlp, "certified_mlp")
-    } else {
-        (Theorem::MlpPromised, "fitting_mlp")
-    };
+    let (theorem, check) =
+        if !sums || listed { (Theorem::Mlp, "certified_mlp") } else { (Theorem::MlpPromised, "fitting_mlp") };
     let layers: Vec<String> = network.network.layers().iter().map(|layer| units(&mut lists, layer)).collect();
     let text = format!(
         "Set Warnings \"-notation-overridden\".\nFrom Luge Require Import Export.\n\n{}\
