@@ -3,7 +3,7 @@
     The network is walked through once: every unit must be one of those that the circuit's plan knows ([plan_facts]), and the output the plan's.
     That costs about as much as the network is large. The constants of theorem 5 are computed anew, from sizes that are claimed and checked. *)
 
-From Coq Require Import ZArith.
+From Coq Require Import ZArith FMapPositive.
 From mathcomp Require Import all_ssreflect all_algebra ring.
 From Luge Require Import Number NumberOrder Forms MlpPass Circuit MlpLogic MlpValues.
 
@@ -81,16 +81,19 @@ Definition input_error_number : number := reduce (mul (mul steps_number first_dr
 
 (** ** The checks *)
 
-(** The largest sum of sizes of weights that leave unit [j], for units [counted]. *)
-Definition column (counted : nat -> bool) (l j : nat) : number :=
-  sum_of [seq if counted i then sum_of [seq size_of e.2 | e <- (neuron_at net l i).2 & e.1 == j] else zero
-         | i <- iota 0 (width l.+1)].
+(** The sums of sizes of weights that leave each unit, for weights into units [counted]. *)
+Definition column_of (sums : PositiveMap.t number) (j : nat) : number := odflt zero (PositiveMap.find (Pos.of_succ_nat j) sums).
+Definition add_weight (sums : PositiveMap.t number) (e : nat * number) : PositiveMap.t number :=
+  PositiveMap.add (Pos.of_succ_nat e.1) (plus (size_of e.2) (column_of sums e.1)) sums.
+Definition column_sums (counted : nat -> bool) (l : nat) : PositiveMap.t number :=
+  foldl add_weight (PositiveMap.empty _) (flatten [seq if counted i then (neuron_at net l i).2 else [::] | i <- iota 0 (width l.+1)]).
 
 Definition columns_fit : bool :=
-  all (fun l => all (fun j => (l == 1%N) && (j < n)%N ||
-    not_above (plus (column xpredT l.+1 j) (mul widest_number drift_number)) (column_bound l)) (iota 0 (width l.+1))) (iota 1 L) &&
-  all (fun j => not_above (plus (column (fun i => ~~ (i < n)%N) 1 j) (mul widest_number drift_number)) (first_column cl))
-      (iota 0 (width 1)).
+  let drifted := mul widest_number drift_number in
+  all (fun l => let sums := column_sums xpredT l.+1 in
+    all (fun j => (l == 1%N) && (j < n)%N || not_above (plus (column_of sums j) drifted) (column_bound l)) (iota 0 (width l.+1))) (iota 1 L) &&
+  let sums := column_sums (fun i => ~~ (i < n)%N) 1 in
+  all (fun j => not_above (plus (column_of sums j) drifted) (first_column cl)) (iota 0 (width 1)).
 
 Definition constants_fit : bool :=
   [&& all nonnegative [:: memory_rate cl; rate cl; input_bound cl; act_bound cl; residual_bound cl; memory_slope cl; memory_tangent cl;

@@ -3,7 +3,7 @@
     The walk ([walk_shows]) and the plan ([plan_value], [plan_speed]) prove that the frozen step is right in every state in which the circuit's sums
     are exclusive, whatever the errors of memory and inputs are ([right_frozen]); theorem 5 ([whole_step]) does the rest. *)
 
-From Coq Require Import ZArith.
+From Coq Require Import ZArith FMapPositive.
 From mathcomp Require Import all_ssreflect all_algebra ring.
 From Luge Require Import Number NumberOrder Expression Terms Mlp MlpDrift MlpTheorem MlpInputs Forms MlpPass Circuit MlpLogic MlpSignals MlpPlan MlpValues MlpChecker.
 
@@ -191,13 +191,22 @@ by apply: mulr_ge0; [exact: (gain_ge0 K_ge1) | exact: addr_ge0 B_ge0 ler01].
 Qed.
 Let margin_ge0 : 0 <= r (margin cl). Proof. exact: le_trans nu_ge0 margin_ok. Qed.
 
-Lemma columnE counted l j :
-  total (width l.+1) (fun i => if counted i then `|mat start l i j| else 0) <= r (column cl net counted l j).
+Lemma column_sumE es j : r (column_of (foldl add_weight (PositiveMap.empty _) es) j) = \sum_(e <- es | e.1 == j) `|r e.2|.
 Proof.
-rewrite /column real_sum big_map totalE -(big_mkord xpredT (fun i => if counted i then `|mat start l i j| else 0)).
-rewrite /index_iota subn0; apply: ler_sum => i _; case: ifP => // _.
-rewrite real_sum big_map big_filter; apply: le_trans (ler_norm_sum _ _ _) _.
-by apply: ler_sum => e _; rewrite real_size.
+have from m : r (column_of (foldl add_weight m es) j) = r (column_of m j) + \sum_(e <- es | e.1 == j) `|r e.2|.
+  elim: es m => [|e es IH] m /=; first by rewrite big_nil addr0.
+  rewrite IH big_cons {1}/column_of /add_weight; case: eqP => [->|ne].
+    by rewrite PositiveMap.gss /= real_plus real_size [`|_| + r _]addrC addrA.
+  by rewrite PositiveMap.gso // => same; apply: ne; apply/esym; exact: SuccNat2Pos.inj.
+by rewrite from {1}/column_of PositiveMap.gempty add0r.
+Qed.
+
+Lemma columnE counted l j :
+  total (width l.+1) (fun i => if counted i then `|mat start l i j| else 0) <= r (column_of (column_sums cl net counted l) j).
+Proof.
+rewrite column_sumE big_flatten big_map totalE -(big_mkord xpredT (fun i => if counted i then `|mat start l i j| else 0)).
+rewrite /index_iota subn0; apply: ler_sum => i _; case: ifP => _; last by rewrite big_nil.
+exact: ler_norm_sum.
 Qed.
 
 Let columns l j : (0 < l <= L)%N -> (j < width l.+1)%N -> (l = 1%N -> ~~ memory j) ->
