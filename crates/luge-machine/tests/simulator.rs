@@ -6,7 +6,7 @@ use std::{collections::HashMap, fs, path::Path};
 
 use luge_machine::{
     Alphabet, Cell, Input, Machine, Missing, Move, Outcome, Pattern, Recording, Rule, Simulator, StateId,
-    SymbolId, TapeId, TapeInput, Write,
+    SymbolId, TapeId, TapeInput, Write, formats::Format,
 };
 use proptest::{prelude::*, test_runner::TestCaseResult};
 use random_machines::{Shape, machine_and_input};
@@ -264,6 +264,26 @@ proptest! {
     ) {
         passages(&machine, &input, &lengths)?;
     }
+}
+
+/// Steps are not recorded if they look at cells far away, or are so many that a head that is not looked at may be too far away.
+#[test]
+fn passages_stay_near() {
+    let recorded = |rule: &str, n_steps: usize| {
+        let text = format!("machine\ntape a: 0 1 blank 0\ntape b: 0 1 blank 0\nwalk:\n  {rule}, walk\n");
+        let machine = Format::Native.read(&text).expect("a machine").machine;
+        let mut simulator = Simulator::new(&machine, &Input::blank());
+        let before = simulator.clone();
+        let mut recording = Recording::new(&simulator);
+        (0..n_steps).for_each(|_| assert!(recording.step(&mut simulator).is_ok()));
+        let passage = recording.finish(&simulator)?;
+        let mut again = before;
+        assert!(again.pass(&passage));
+        Some(configuration(&again) == configuration(&simulator))
+    };
+    let (looking, blind) = ("0 * -> 1 *, L S", "0 * -> * *, S R");
+    assert_eq!([63, 65, 66, 100].map(|n| recorded(looking, n)), [Some(true), Some(true), None, None]);
+    assert_eq!([32_767, 32_768, 70_000].map(|n| recorded(blind, n)), [Some(true), None, None]);
 }
 
 /// Runs to these limits one after the other, and single steps to the same: steps that are remembered are the steps themselves.

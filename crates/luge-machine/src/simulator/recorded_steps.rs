@@ -141,9 +141,12 @@ impl Recording {
         Ok(effect)
     }
 
-    /// The steps as one passage; `None` if they look at cells far away or there are more than two symbols.
+    /// The steps as one passage; `None` if they look at cells far away, are so many that heads may be farther away than a trace can say,
+    /// or there are more than two symbols.
     pub fn finish(self, simulator: &Simulator<'_>) -> Option<RecordedSteps> {
-        if self.outside || simulator.machine.tapes().iter().any(|tape| tape.alphabet.len() > 2) {
+        let steps = simulator.steps - self.since;
+        let too_many = i16::try_from(steps).is_err();
+        if self.outside || too_many || simulator.machine.tapes().iter().any(|tape| tape.alphabet.len() > 2) {
             return None;
         }
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
@@ -167,7 +170,7 @@ impl Recording {
         Some(RecordedSteps {
             from: self.from,
             to: simulator.state,
-            steps: simulator.steps - self.since,
+            steps,
             reads: reads.into(),
             writes: writes.into(),
             traces: Trace::moving(self.traces),
