@@ -11,10 +11,10 @@ pub mod reference;
 use std::time::Instant;
 
 use luge_landscape::LandscapeKind;
-use luge_machine::{Input, Machine, Simulator, formats::Format};
+use luge_machine::{Input, Machine, Simulator, SymbolId, TapeInput, formats::Format};
 use serde::Serialize;
 
-use contenders::{Contender, Memory, Subject};
+use contenders::{Contender, Made, Subject};
 use luge::job::JobError;
 use reference::Table as Rules;
 
@@ -24,6 +24,9 @@ const FIVE_STATES: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
 const FOUR_SYMBOLS: &str = "1RB2LA1RA1RA_1LB1LA3RB1RZ";
 /// Runs to and fro between the ends of what lies on its tape.
 const SHUTTLE: &str = "0LB1RA_0RA1LB";
+
+/// Cells of the dense engine's landscape; fast engines grow their own tapes.
+const DENSE_CELLS: usize = 1021;
 
 /// How much to measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -104,16 +107,37 @@ pub struct Report {
     pub peak_memory: u64,
 }
 
-/// Steps made and the best time in seconds.
-fn best(repeats: u32, mut run: impl FnMut() -> (u64, Option<Memory>)) -> (u64, f64, Option<Memory>) {
-    let mut best = f64::INFINITY;
-    let mut last = (0, None);
+/// Runs several times; the least seconds, and what the last run made.
+fn best(repeats: u32, mut run: impl FnMut() -> Made) -> (Made, f64) {
+    let (mut least, mut made) = (f64::INFINITY, Made::default());
     for _ in 0..repeats.max(1) {
         let started = Instant::now();
-        last = run();
-        best = best.min(started.elapsed().as_secs_f64());
+        made = run();
+        least = least.min(started.elapsed().as_secs_f64());
     }
-    (last.0, best, last.1)
+    (made, least)
+}
+
+impl Figure {
+    /// The ratio is known once all runs of a comparison are.
+    fn new(name: &str, Made { steps, cell_bytes, cells }: Made, seconds: f64) -> Self {
+        let per_second = steps as f64 / seconds;
+        Self { name: name.to_owned(), steps, per_second, ratio: f64::NAN, cell_bytes, cells }
+    }
+
+    fn measured(name: &str, repeats: u32, run: impl FnMut() -> Made) -> Self {
+        let (made, seconds) = best(repeats, run);
+        Self::new(name, made, seconds)
+    }
+}
+
+impl Comparison {
+    fn new(title: &str, reference: &str, mut figures: Vec<Figure>) -> Self {
+        let base = figures.iter().find(|figure| figure.name == reference);
+        let base = base.map_or(f64::NAN, |figure| figure.per_second);
+        figures.iter_mut().for_each(|figure| figure.ratio = figure.per_second / base);
+        Self { title: title.to_owned(), reference: reference.to_owned(), figures }
+    }
 }
 
 /// Runs everything, or what has `only` in its title; `say` hears what is running.
@@ -141,13 +165,9 @@ pub fn run(effort: Effort, only: Option<&str>, mut say: impl FnMut(&str)) -> Res
             comparisons.push(learners::compare_learner(title, &job()?, effort, &mut say)?);
         }
     }
-    for (title, grow) in [
-        ("cells visited, to and fro", growing_cells as fn(Effort) -> Growth),
-        ("states visited in turn", growing_states),
-        ("tapes, walked along in turn from mark to mark", learners::growing_tapes),
-    ] {
-        if wanted(title, &mut say) {
-            growths.push(grow(effort));
+    for (what, engines, sizes, subject) in growing(effort) {
+        if wanted(what, &mut say) {
+            growths.push(growth(what, &engines, &sizes, subject, effort));
         }
     }
     if wanted("samples", &mut say) {
@@ -156,97 +176,79 @@ pub fn run(effort: Effort, only: Option<&str>, mut say: impl FnMut(&str)) -> Res
     Ok(Report { comparisons, growths, peak_memory: peak_memory() })
 }
 
-fn compare(title: &str, runs: Vec<(String, u64, f64, Option<Memory>)>, reference: &str) -> Comparison {
-    let speed = |(_, steps, seconds, _): &(String, u64, f64, Option<Memory>)| *steps as f64 / seconds;
-    let base = runs.iter().find(|run| run.0 == reference).map_or(f64::NAN, speed);
-    let figure = |run: &(String, u64, f64, Option<Memory>)| Figure {
-        name: run.0.clone(),
-        steps: run.1,
-        per_second: speed(run),
-        ratio: speed(run) / base,
-        cell_bytes: run.3.map(|memory| memory.bytes),
-        cells: run.3.map(|memory| memory.cells),
-    };
-    let figures = runs.iter().map(figure).collect();
-    Comparison { title: title.to_owned(), reference: reference.to_owned(), figures }
-}
-
 fn champion(title: &str, line: &str, effort: Effort) -> Comparison {
     let machine = machine(line);
-    let mut runs = Vec::new();
-    let mut measure = |name: &str, run: &mut dyn FnMut() -> (u64, Option<Memory>)| {
-        let (steps, seconds, memory) = best(effort.repeats, run);
-        runs.push((name.to_owned(), steps, seconds, memory));
-    };
+    let mut figures = Vec::new();
+    let mut measure =
+        |name: &str, run: &mut dyn FnMut() -> Made| figures.push(Figure::measured(name, effort.repeats, run));
     if let Some(rules) = Rules::new(&machine) {
-        measure("straightforward simulator", &mut || (rules.straightforward(effort.most_steps), None));
-        measure("tuned simulator", &mut || (rules.tuned(effort.most_steps), None));
-        measure("block simulator", &mut || (rules.blocks(effort.most_steps), None));
+        measure("straightforward simulator", &mut || rules.straightforward(effort.most_steps).into());
+        measure("tuned simulator", &mut || rules.tuned(effort.most_steps).into());
+        measure("block simulator", &mut || rules.blocks(effort.most_steps).into());
     }
-    measure("Luge's simulator", &mut || (simulate(&machine, &Input::blank(), effort.most_steps), None));
+    measure("Luge's simulator", &mut || simulate(&machine, &Input::blank(), effort.most_steps));
     for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
-        let scene = Subject::landscape(&machine, &Input::blank(), kind, None);
+        let subject = Subject::landscape(&machine, &Input::blank(), kind, None);
         for contender in [Contender::Exact, Contender::Steps, Contender::Sparse] {
             let name = format!("{} on {}", contender.word(), kind.word());
-            measure(&name, &mut || scene.run(contender, effort.most_steps));
+            measure(&name, &mut || subject.run(contender, effort.most_steps));
         }
-        let wide = Subject::wide_landscape(&machine, &Input::blank(), kind);
+        let wide = Subject::landscape(&machine, &Input::blank(), kind, Some(DENSE_CELLS));
         let name = format!("dense on {}, 1,021 cells", kind.word());
         measure(&name, &mut || wide.run(Contender::Dense, effort.dense_steps));
     }
-    compare(title, runs, "tuned simulator")
+    Comparison::new(title, "tuned simulator", figures)
 }
 
-/// Nanoseconds per step while the cells that are visited grow in number.
-fn growing_cells(effort: Effort) -> Growth {
-    let machine = machine(SHUTTLE);
-    let engines = [Contender::Sparse, Contender::Steps, Contender::Exact];
-    let mut rows = Vec::new();
-    let mut n_cells = 1000;
-    while n_cells <= effort.most_cells {
-        let scene = Subject::landscape(&machine, &Input::blank(), LandscapeKind::Compact, Some(n_cells));
-        let steps = (3 * n_cells as u64).max(6_000_000).min(effort.most_steps.saturating_mul(10));
+/// Makes something of a size to train, and says for how many steps.
+type Sized = fn(usize) -> (Machine, Input, u64);
+
+/// What grows: its name, the engines, the sizes, and what is trained.
+fn growing(effort: Effort) -> [(&'static str, Vec<Contender>, Vec<usize>, Sized); 3] {
+    let cells = std::iter::successors(Some(1000), |n_cells| Some(n_cells * 10));
+    let cells = cells.take_while(|&n_cells| n_cells <= effort.most_cells).collect();
+    let all = vec![Contender::Sparse, Contender::Steps, Contender::Exact];
+    [
+        ("cells visited, to and fro", all.clone(), cells, |n_cells| {
+            let ones = TapeInput { symbols: vec![SymbolId(1); n_cells], head: 0 };
+            (machine(SHUTTLE), Input { tapes: vec![ones] }, (3 * n_cells as u64).max(6_000_000))
+        }),
+        ("states visited in turn", all[..2].to_vec(), vec![10, 100, 1000, 10_000], |n_states| {
+            (contenders::ring(n_states), Input::blank(), 3_000_000)
+        }),
+        ("tapes, walked along in turn from mark to mark", all, vec![2, 4, 8, 16], |n_tapes| {
+            let (machine, input) = contenders::walker(n_tapes);
+            (machine, input, 6_000_000)
+        }),
+    ]
+}
+
+/// Nanoseconds per step of every engine as something grows.
+fn growth(what: &str, engines: &[Contender], sizes: &[usize], sized: Sized, effort: Effort) -> Growth {
+    let row = |&size: &usize| {
+        let (machine, input, steps) = sized(size);
+        let steps = steps.min(effort.most_steps.saturating_mul(10));
+        let subject = Subject::landscape(&machine, &input, LandscapeKind::Compact, None);
         let time = |&engine: &Contender| {
-            let (made, seconds, _) = best(effort.repeats.min(3), || scene.run(engine, steps));
-            seconds * 1e9 / made as f64
+            let (made, seconds) = best(effort.repeats.min(3), || subject.run(engine, steps));
+            seconds * 1e9 / made.steps as f64
         };
-        rows.push((n_cells as u64, engines.iter().map(time).collect()));
-        n_cells *= 10;
-    }
+        (size as u64, engines.iter().map(time).collect())
+    };
+    let rows = sizes.iter().map(row).collect();
     let engines = engines.iter().map(|engine| engine.word().to_owned()).collect();
-    Growth { what: "cells visited, to and fro".to_owned(), engines, rows }
+    Growth { what: what.to_owned(), engines, rows }
 }
 
-/// Nanoseconds per step while the states that are visited grow in number.
-fn growing_states(effort: Effort) -> Growth {
-    let engines = [Contender::Sparse, Contender::Steps];
-    let mut rows = Vec::new();
-    for n_states in [10, 100, 1000, 10_000] {
-        let machine = contenders::ring(n_states);
-        let scene = Subject::landscape(&machine, &Input::blank(), LandscapeKind::Compact, None);
-        let steps = 3_000_000.min(effort.most_steps.saturating_mul(10));
-        let time = |&engine: &Contender| {
-            let (made, seconds, _) = best(effort.repeats.min(3), || scene.run(engine, steps));
-            seconds * 1e9 / made as f64
-        };
-        rows.push((n_states as u64, engines.iter().map(time).collect()));
-    }
-    let engines = engines.iter().map(|engine| engine.word().to_owned()).collect();
-    Growth { what: "states visited in turn".to_owned(), engines, rows }
-}
-
-fn simulate(machine: &Machine, input: &Input, most_steps: u64) -> u64 {
+fn simulate(machine: &Machine, input: &Input, most_steps: u64) -> Made {
     let mut simulator = Simulator::new(machine, input);
     // How it ended does not matter here.
     let _ = simulator.run(most_steps);
-    simulator.steps()
+    simulator.steps().into()
 }
 
 fn machine(line: &str) -> Machine {
-    match Format::Bbchallenge.read(line) {
-        Ok(loaded) => loaded.machine,
-        Err(findings) => unreachable!("a machine written down here: {findings:?}"),
-    }
+    contenders::written_down(Format::Bbchallenge.read(line)).machine
 }
 
 /// The most memory this process has held.

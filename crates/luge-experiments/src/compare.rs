@@ -4,7 +4,7 @@
 //! This is ordinary training: backpropagation on the primary network alone, without a machine or a landscape.
 //! `docs/xor.md` defines both methods.
 
-pub mod parity;
+pub mod stream;
 
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, StandardUniform};

@@ -13,7 +13,7 @@ use luge::{
     stream::{self, Draw, Order, Samples, StreamLandscape, StreamOptions, StreamReport},
     training::Claim,
 };
-use luge_experiments::compare::parity::{CompareError, OwnComparison};
+use luge_experiments::compare::stream::{CompareError, StreamComparison};
 use luge_landscape::LandscapeKind;
 use luge_net::{Values, Word};
 use luge_sled::OverflowSite;
@@ -86,10 +86,11 @@ pub(crate) fn compare(py: Python<'_>, job: &Job, samples: u64) -> PyResult<Strin
     let Inner::Stream(job) = &job.inner else {
         return Err(Refusal::unfit("only learners on a stream are compared").into());
     };
-    let compared = py.detach(|| OwnComparison::run(job, samples, |_| {})).map_err(|error| match error {
-        CompareError::Stream(error) => error.into(),
-        error => Refusal::unfit(error.to_string()),
-    })?;
+    let compared =
+        py.detach(|| StreamComparison::run(job, samples, |_| {})).map_err(|error| match error {
+            CompareError::Stream(error) => error.into(),
+            error => Refusal::unfit(error.to_string()),
+        })?;
     Ok(serde_json::to_string(&compared).map_err(Refusal::from)?)
 }
 

@@ -1,6 +1,5 @@
 //! `luge compare`: compares ordinary gradient descent with a learner that gradient descent runs.
 
-mod parity;
 mod stream;
 
 use std::path::PathBuf;
@@ -58,19 +57,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    if args.problem == "stream" {
+    args.refuse_others()?;
+    if args.problem != "xor" {
         return stream::run(args);
-    }
-    args.stream.refuse()?;
-    if args.problem == "parity" {
-        return parity::run(args);
-    }
-    for (flag, given) in [
-        ("--bits", args.bits.is_some()),
-        ("--hidden", args.hidden.is_some()),
-        ("--samples", args.samples.is_some()),
-    ] {
-        refuse(given, flag, "parity")?;
     }
     let plot = place(&mut args.force.outputs(), args.plot.as_deref())?;
     let seeds = args.seeds.unwrap_or(100);
@@ -94,14 +83,30 @@ impl Args {
         let default = DescentOptions::default();
         DescentOptions { rate: self.rate.unwrap_or(default.rate), steps: self.steps.unwrap_or(default.steps) }
     }
-}
 
-/// A flag of the other problem.
-fn refuse(given: bool, flag: &str, problem: &str) -> Result<(), Failure> {
-    if !given {
-        return Ok(());
+    /// Refuses flags that are for other problems.
+    fn refuse_others(&self) -> Result<(), Failure> {
+        let stream::StreamArgs { learner, draw, data, format, primary, .. } = &self.stream;
+        let flags = [
+            ("--rate", self.rate.is_some(), "xor"),
+            ("--steps", self.steps.is_some(), "xor"),
+            ("--bits", self.bits.is_some(), "parity"),
+            ("--hidden", self.hidden.is_some(), "parity"),
+            ("--samples", self.samples.is_some() && self.problem == "xor", "parity"),
+            ("--learner", learner.is_some(), "stream"),
+            ("--draw", !draw.is_empty(), "stream"),
+            ("--data", data.is_some(), "stream"),
+            ("--format", format.is_some(), "stream"),
+            ("--primary", primary.is_some(), "stream"),
+        ];
+        let foreign = flags.into_iter().find(|(_, given, problem)| *given && *problem != self.problem);
+        foreign.map_or(Ok(()), |(flag, _, problem)| {
+            Err(Failure::usage(
+                format!("{flag} is for `luge compare {problem}`"),
+                format!("leave {flag} out"),
+            ))
+        })
     }
-    Err(Failure::usage(format!("{flag} is for `luge compare {problem}`"), format!("leave {flag} out")))
 }
 
 /// Takes a learning rate.

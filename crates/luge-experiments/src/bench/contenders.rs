@@ -1,7 +1,9 @@
 //! Networks ready to be trained, and the engines that train them.
 
+use std::fmt::Debug;
+
 use luge_landscape::LandscapeKind;
-use luge_machine::{Alphabet, Input, Machine, Move, Pattern, SymbolId, Write};
+use luge_machine::{Alphabet, Input, Machine, Move, Pattern, SymbolId, TapeInput, Write};
 use luge_train::{CacheLevel, Engine, StopRule};
 
 use luge::{
@@ -27,11 +29,23 @@ luge_net::names!(
     Contender, "contender", Exact "exact", Steps "exact without blocks", Sparse "sparse", Dense "dense",
 );
 
-/// What an engine holds for cells.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Memory {
-    pub(super) bytes: usize,
-    pub(super) cells: usize,
+/// What a run made: its steps, the bytes that an engine holds for cells, and the cells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Made {
+    pub(super) steps: u64,
+    pub(super) cell_bytes: Option<usize>,
+    pub(super) cells: Option<usize>,
+}
+
+impl From<u64> for Made {
+    fn from(steps: u64) -> Self {
+        Self { steps, ..Self::default() }
+    }
+}
+
+/// What is written down in this program, and so cannot be wrong.
+pub(super) fn written_down<T, E: Debug>(read: Result<T, E>) -> T {
+    read.unwrap_or_else(|error| unreachable!("written down here: {error:?}"))
 }
 
 impl Contender {
@@ -55,73 +69,43 @@ pub(super) enum Subject {
 }
 
 impl Subject {
-    /// A landscape alone; with `filled`, on a tape with so many ones.
+    /// A landscape alone; the dense engine needs to know how many cells.
     pub(super) fn landscape(
         machine: &Machine,
         input: &Input,
-        kind: LandscapeKind,
-        filled: Option<usize>,
-    ) -> Self {
-        Self::with_cells(machine, input, kind, filled, None)
-    }
-
-    /// A landscape for the dense engine, with a thousand cells.
-    pub(super) fn wide_landscape(machine: &Machine, input: &Input, kind: LandscapeKind) -> Self {
-        Self::with_cells(machine, input, kind, None, Some(DENSE_CELLS))
-    }
-
-    fn with_cells(
-        machine: &Machine,
-        input: &Input,
-        kind: LandscapeKind,
-        filled: Option<usize>,
+        landscape: LandscapeKind,
         cells: Option<usize>,
     ) -> Self {
-        let mut input = input.clone();
-        if let Some(n_cells) = filled {
-            input.tapes.resize_with(1, Default::default);
-            input.tapes[0].symbols = vec![SymbolId(1); n_cells];
-        }
-        let options =
-            TraceOptions { landscape: kind, steps: Some(u64::MAX), cells, ..TraceOptions::default() };
-        let plan = PreparedTrace::new(machine, &input, &options);
-        Self::Landscape(
-            plan.unwrap_or_else(|e| unreachable!("a landscape of a machine written down here: {e}")),
-        )
+        let options = TraceOptions { landscape, steps: Some(u64::MAX), cells, ..TraceOptions::default() };
+        Self::Landscape(written_down(PreparedTrace::new(machine, input, &options)))
     }
 
     fn task(&self) -> Task<'_> {
         match self {
-            Self::Landscape(plan) => plan
-                .task()
-                .unwrap_or_else(|e| unreachable!("a landscape of a machine written down here: {e}")),
+            Self::Landscape(plan) => written_down(plan.task()),
             Self::Network(lesson) => lesson.task(),
         }
     }
 
-    /// Trains from the start; returns the steps made.
-    pub(super) fn run(&self, contender: Contender, most_steps: u64) -> (u64, Option<Memory>) {
+    /// Trains from the start.
+    pub(super) fn run(&self, contender: Contender, most_steps: u64) -> Made {
         let (choice, cache_level) = contender.choice();
         let mut task = self.task();
         task.manner = TrainingConfig::by(choice);
         task.stop = StopRule { most_steps, ..task.stop };
         let made = task.open(cache_level, None).and_then(|(mut engine, _)| finish(&mut *engine, &task.stop));
-        made.map_or((0, None), |(steps, memory)| {
-            (steps, Some(memory).filter(|_| contender != Contender::Dense))
-        })
+        let made = made.unwrap_or_default();
+        if contender == Contender::Dense { made.steps.into() } else { made }
     }
 }
 
-fn finish(engine: &mut dyn Engine, stop: &StopRule) -> Result<(u64, Memory), EngineError> {
-    let outcome = engine.run(stop)?;
+fn finish(engine: &mut dyn Engine, stop: &StopRule) -> Result<Made, EngineError> {
+    let steps = engine.run(stop)?.steps();
     let n_tracks = engine.snapshot().tapes.len();
-    let kept = |track: usize| engine.stored_cells(track).end - engine.stored_cells(track).start;
-    let cells = (0..n_tracks).map(|track| kept(track) as usize).sum();
-    Ok((outcome.steps(), Memory { bytes: engine.cell_bytes(), cells }))
+    let stored = |track: usize| engine.stored_cells(track).end - engine.stored_cells(track).start;
+    let cells = (0..n_tracks).map(|track| stored(track) as usize).sum();
+    Ok(Made { steps, cell_bytes: Some(engine.cell_bytes()), cells: Some(cells) })
 }
-
-/// Cells of the dense engine's landscape; fast engines grow their own tapes.
-const DENSE_CELLS: usize = 1021;
 
 /// A machine that goes through all its states in turn, to and fro, and changes what it reads.
 pub(super) fn ring(n_states: usize) -> Machine {
@@ -136,8 +120,35 @@ pub(super) fn ring(n_states: usize) -> Machine {
             b.rule(state, [Pattern::Is(symbol)], [write], [way], next);
         }
     }
-    match b.build() {
-        Ok(machine) => machine,
-        Err(error) => unreachable!("a machine written down here: {error:?}"),
+    written_down(b.build())
+}
+
+/// On every tape in turn: right to the next mark, back to the mark it came from.
+pub(super) fn walker(n_tapes: usize) -> (Machine, Input) {
+    let mut b = Machine::builder();
+    (0..n_tapes).for_each(|i| _ = b.tape(format!("t{i}"), Alphabet::binary()));
+    let names = |i: usize| [format!("leave{i}"), format!("right{i}"), format!("turn{i}"), format!("left{i}")];
+    let states: Vec<[_; 4]> = (0..n_tapes).map(|i| names(i).map(|name| b.state(name))).collect();
+    for (i, &[leave, right, turn, left]) in states.iter().enumerate() {
+        let [next, ..] = states[(i + 1) % n_tapes];
+        let only =
+            |way: Move| (0..n_tapes).map(move |t| if t == i { way } else { Move::Stay }).collect::<Vec<_>>();
+        let read = |symbol: Option<u8>| {
+            let pattern = |t: usize| match symbol {
+                Some(symbol) if t == i => Pattern::Is(SymbolId(symbol)),
+                _ => Pattern::Any,
+            };
+            (0..n_tapes).map(pattern).collect::<Vec<_>>()
+        };
+        let keep = || vec![Write::Keep; n_tapes];
+        b.rule(leave, read(None), keep(), only(Move::Right), right);
+        b.rule(right, read(Some(0)), keep(), only(Move::Right), right);
+        b.rule(right, read(Some(1)), keep(), only(Move::Stay), turn);
+        b.rule(turn, read(None), keep(), only(Move::Left), left);
+        b.rule(left, read(Some(0)), keep(), only(Move::Left), left);
+        b.rule(left, read(Some(1)), keep(), only(Move::Stay), next);
     }
+    let mark = |cell: usize| SymbolId(u8::from(cell == 0 || cell == 500));
+    let tape = TapeInput { symbols: (0..=500).map(mark).collect(), head: 0 };
+    (written_down(b.build()), Input { tapes: vec![tape; n_tapes] })
 }

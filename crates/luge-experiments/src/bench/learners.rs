@@ -3,11 +3,10 @@
 use std::{fmt::Write as _, ops::ControlFlow, time::Instant};
 
 use luge_landscape::LandscapeKind;
-use luge_machine::{Alphabet, Input, Machine, Move, Pattern, SymbolId, TapeInput, Write};
 
 use super::{
-    Comparison, Effort, Growth, best, compare,
-    contenders::{Contender, Memory, Subject},
+    Comparison, Effort, Figure, Growth,
+    contenders::{Contender, Made, Subject},
     native::{Branches, Native},
     simulate,
 };
@@ -28,7 +27,6 @@ const LONG: u64 = 20_000_000;
 
 /// Makes a job when it is its turn.
 type Job = fn() -> Result<TrainJob, JobError>;
-type Run = (String, u64, f64, Option<Memory>);
 
 /// A learner that ships, on its own data.
 fn shipped(name: &str) -> Result<TrainJob, JobError> {
@@ -87,20 +85,18 @@ pub(super) fn compare_learner(
     let normal = lesson.learner().lowered().normal.machine().clone();
     let (table, layout) = (lesson.table(), lesson.layout());
     let input = lesson.learner().input(layout, &program::bits(table, layout.format));
-    let mut runs: Vec<Run> = Vec::new();
+    let mut figures = Vec::new();
     for (name, branches) in NATIVE {
         let native = Native::compile(&normal, branches);
         match native.and_then(|native| native.run(&normal, &input, effort.repeats)) {
-            Ok(run) => runs.push((name.to_owned(), run.steps, run.seconds, None)),
+            Ok(run) => figures.push(Figure::new(name, run.steps.into(), run.seconds)),
             Err(error) => say(&format!("no native code to compare with: {error}")),
         }
     }
-    let reference = runs.last().map_or(SIMULATOR.to_owned(), |run| run.0.clone());
-    let mut measure = |name: &str, run: &mut dyn FnMut() -> (u64, Option<Memory>)| {
-        let (steps, seconds, memory) = best(repeats, run);
-        runs.push((name.to_owned(), steps, seconds, memory));
-    };
-    measure(SIMULATOR, &mut || (simulate(&normal, &input, effort.most_steps), None));
+    let reference = figures.last().map_or(SIMULATOR.to_owned(), |figure: &Figure| figure.name.clone());
+    let mut measure =
+        |name: &str, run: &mut dyn FnMut() -> Made| figures.push(Figure::measured(name, repeats, run));
+    measure(SIMULATOR, &mut || simulate(&normal, &input, effort.most_steps));
     if !long {
         let alone = Subject::landscape(&normal, &input, LandscapeKind::Compact, None);
         measure("exact, landscape alone", &mut || alone.run(Contender::Exact, effort.most_steps));
@@ -113,14 +109,14 @@ pub(super) fn compare_learner(
         measure("dense", &mut || whole.run(Contender::Dense, effort.dense_steps.min(20)));
     }
     if n_steps < effort.most_steps {
-        runs.extend(parts(job, repeats)?);
+        figures.extend(parts(job, repeats)?);
     }
-    Ok(compare(title, runs, &reference))
+    Ok(Comparison::new(title, &reference, figures))
 }
 
 /// What `luge train` consists of: training with every iterate compared, the certificate with the situations it
 /// differentiates, and all of it, the preparation included.
-fn parts(job: &TrainJob, repeats: u32) -> Result<Vec<Run>, JobError> {
+fn parts(job: &TrainJob, repeats: u32) -> Result<Vec<Figure>, JobError> {
     let (mut steps, mut least) = (0, [f64::INFINITY; 3]);
     for _ in 0..repeats.max(1) {
         let started = Instant::now();
@@ -132,7 +128,7 @@ fn parts(job: &TrainJob, repeats: u32) -> Result<Vec<Run>, JobError> {
         }
     }
     let names = ["every iterate compared", "certificate", "luge train in all"];
-    Ok(names.into_iter().zip(least).map(|(name, seconds)| (name.to_owned(), steps, seconds, None)).collect())
+    Ok(names.into_iter().zip(least).map(|(name, seconds)| Figure::new(name, steps.into(), seconds)).collect())
 }
 
 /// Steps made, and seconds for training with comparison and for the certificate.
@@ -177,56 +173,4 @@ fn table(n_rows: usize) -> String {
         let _ = writeln!(text, "{a},{b},{c},{d},{y}");
     }
     text
-}
-
-/// Nanoseconds per step while tapes grow in number, on a machine that walks along each to a mark and back.
-pub(super) fn growing_tapes(effort: Effort) -> Growth {
-    let engines = [Contender::Sparse, Contender::Steps, Contender::Exact];
-    let steps = 6_000_000.min(effort.most_steps.saturating_mul(10));
-    let row = |n_tapes: usize| {
-        let (machine, input) = walker(n_tapes);
-        let scene = Subject::landscape(&machine, &input, LandscapeKind::Compact, None);
-        let time = |&engine: &Contender| {
-            let (made, seconds, _) = best(effort.repeats.min(3), || scene.run(engine, steps));
-            seconds * 1e9 / made as f64
-        };
-        (n_tapes as u64, engines.iter().map(time).collect())
-    };
-    let rows = [2, 4, 8, 16].into_iter().map(row).collect();
-    let engines = engines.iter().map(|engine| engine.word().to_owned()).collect();
-    Growth { what: "tapes, walked along in turn from mark to mark".to_owned(), engines, rows }
-}
-
-/// On every tape in turn: right to the next mark, back to the mark it came from.
-fn walker(n_tapes: usize) -> (Machine, Input) {
-    let mut b = Machine::builder();
-    (0..n_tapes).for_each(|i| _ = b.tape(format!("t{i}"), Alphabet::binary()));
-    let names = |i: usize| [format!("leave{i}"), format!("right{i}"), format!("turn{i}"), format!("left{i}")];
-    let states: Vec<[_; 4]> = (0..n_tapes).map(|i| names(i).map(|name| b.state(name))).collect();
-    for (i, &[leave, right, turn, left]) in states.iter().enumerate() {
-        let [next, ..] = states[(i + 1) % n_tapes];
-        let only =
-            |way: Move| (0..n_tapes).map(move |t| if t == i { way } else { Move::Stay }).collect::<Vec<_>>();
-        let read = |symbol: Option<u8>| {
-            let pattern = |t: usize| match symbol {
-                Some(symbol) if t == i => Pattern::Is(SymbolId(symbol)),
-                _ => Pattern::Any,
-            };
-            (0..n_tapes).map(pattern).collect::<Vec<_>>()
-        };
-        let keep = || vec![Write::Keep; n_tapes];
-        b.rule(leave, read(None), keep(), only(Move::Right), right);
-        b.rule(right, read(Some(0)), keep(), only(Move::Right), right);
-        b.rule(right, read(Some(1)), keep(), only(Move::Stay), turn);
-        b.rule(turn, read(None), keep(), only(Move::Left), left);
-        b.rule(left, read(Some(0)), keep(), only(Move::Left), left);
-        b.rule(left, read(Some(1)), keep(), only(Move::Stay), next);
-    }
-    let machine = match b.build() {
-        Ok(machine) => machine,
-        Err(error) => unreachable!("a machine written down here: {error:?}"),
-    };
-    let mark = |cell: usize| SymbolId(u8::from(cell == 0 || cell == 500));
-    let tape = TapeInput { symbols: (0..=500).map(mark).collect(), head: 0 };
-    (machine, Input { tapes: vec![tape; n_tapes] })
 }

@@ -5,17 +5,10 @@
 //! `unsafe` is in that program alone. It is sound because the simulator has made the same run before: the tapes that
 //! are built for it hold every cell that a head reaches.
 
-use std::{
-    collections::BTreeMap,
-    env,
-    fmt::Write as _,
-    fs, io,
-    path::PathBuf,
-    process::{self, Command},
-    sync::atomic::{AtomicU32, Ordering},
-};
+use std::{collections::BTreeMap, env, fmt::Write as _, fs, io, process::Command};
 
 use luge_machine::{Cell, Input, Machine, Move, Simulator, StateId, SymbolId, TapeId, Write};
+use tempfile::TempDir;
 
 /// The most tapes that a state may look at: its cases are all written out.
 const MAX_LOOKS: usize = 10;
@@ -205,7 +198,7 @@ impl State {
 
 /// A machine written out and compiled, in a folder that goes with it.
 pub struct Native {
-    folder: PathBuf,
+    folder: TempDir,
 }
 
 /// A run of a machine written out.
@@ -227,16 +220,12 @@ impl Native {
     pub fn compile(machine: &Machine, branches: Branches) -> io::Result<Self> {
         let text =
             source(machine, branches).ok_or_else(|| io::Error::other("the machine cannot be written out"))?;
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("luge-native-{}-{number}", process::id());
-        let native = Self { folder: env::temp_dir().join(name) };
-        fs::create_dir_all(&native.folder)?;
-        fs::write(native.folder.join("machine.rs"), text)?;
+        let folder = tempfile::Builder::new().prefix("luge-native-").tempdir()?;
+        fs::write(folder.path().join("machine.rs"), text)?;
         let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let arguments = ["--edition=2021", "-Copt-level=3", "-Ctarget-cpu=native", "-omachine", "machine.rs"];
-        finished(Command::new(rustc).current_dir(&native.folder).args(arguments))?;
-        Ok(native)
+        finished(Command::new(rustc).current_dir(&folder).args(arguments))?;
+        Ok(Self { folder })
     }
 
     /// Runs it to its halt, several times; the machine must halt on this input.
@@ -244,23 +233,16 @@ impl Native {
     /// # Errors
     /// If the program cannot be run.
     pub fn run(&self, machine: &Machine, input: &Input, repeats: u32) -> io::Result<NativeRun> {
-        let tapes = self.folder.join("tapes");
+        let tapes = self.folder.path().join("tapes");
         fs::write(&tapes, laid(machine, input))?;
         let repeats = repeats.max(1).to_string();
-        let said = finished(Command::new(self.folder.join("machine")).arg(tapes).arg(repeats))?;
+        let said = finished(Command::new(self.folder.path().join("machine")).arg(tapes).arg(repeats))?;
         let mut pairs = said.lines().filter_map(|line| line.split_once(' '));
         let numbers =
             pairs.next().and_then(|(steps, seconds)| Some((steps.parse().ok()?, seconds.parse().ok()?)));
         let (steps, seconds) = numbers.ok_or_else(|| io::Error::other("the machine says nothing"))?;
         let left = pairs.filter_map(|(head, cells)| Some((head.parse().ok()?, cells.to_owned()))).collect();
         Ok(NativeRun { steps, seconds, left })
-    }
-}
-
-impl Drop for Native {
-    fn drop(&mut self) {
-        // It lies among other temporary files; if it cannot be removed, the system will.
-        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 

@@ -1,106 +1,196 @@
-//! `luge compare stream`: one's own learner beside ordinary networks.
+//! `luge compare parity` and `luge compare stream`: a learner beside ordinary networks.
 
 use std::path::PathBuf;
 
+use indicatif::HumanCount;
 use luge::{
     data::PrepareOptions,
     files::outputs::Outputs,
-    stream::{Draw, Order, Samples, StreamJob},
+    object,
+    stream::{Concept, Draw, Order, Samples, ShippedStream, StreamJob},
 };
-use luge_experiments::compare::parity::{CompareError, OwnComparison, ParityComparison};
+use luge_experiments::compare::stream::{
+    BATCH, CompareError, DEPTHS, N_CONTROL_NEW, N_NEW, OrdinaryRun, RATES, SameArchitecture,
+    StreamComparison, WIDTH, n_ordinary,
+};
 
 use super::super::{
     data_args::{FormatArg, named_table},
     failure::{Failure, failures},
-    output::{place, show_rows},
+    output::{Rows, count, place, show_rows},
     progress::Progress,
     stream::{first_draw, fit, open},
 };
-use super::{Args, parity::add_runs, refuse};
+use super::Args;
 
 #[derive(clap::Args)]
 pub(super) struct StreamArgs {
     /// stream: the learner, a file or the name of one that ships
     #[arg(long, value_name = "LEARNER")]
-    learner: Option<String>,
+    pub(super) learner: Option<String>,
     /// stream: what to draw, as in luge stream; repeat for several sizes
     #[arg(long, value_name = "WHAT")]
-    draw: Vec<Draw>,
+    pub(super) draw: Vec<Draw>,
     /// stream: a CSV file whose rows are drawn at random, with two classes
     #[arg(long, value_name = "FILE.csv", conflicts_with = "draw")]
-    data: Option<PathBuf>,
+    pub(super) data: Option<PathBuf>,
     /// stream: the column of the classes
     #[arg(long, value_name = "COLUMN", requires = "data")]
     target: Option<String>,
     /// stream: number format, or auto for the smallest fix:I.F in which no number of a program wraps around on the first stream [default: fix:4.4, or that of a learner that ships]
     #[arg(long, value_name = "FORMAT")]
-    format: Option<FormatArg>,
+    pub(super) format: Option<FormatArg>,
     /// stream: the network whose weights the learner finds [default: linear, or that of a learner that ships]
     #[arg(long, value_name = "NETWORK")]
-    primary: Option<String>,
+    pub(super) primary: Option<String>,
 }
 
-impl StreamArgs {
-    /// Refuses what the other problems have no use for.
-    pub(super) fn refuse(&self) -> Result<(), Failure> {
-        refuse(self.learner.is_some(), "--learner", "stream")?;
-        refuse(!self.draw.is_empty(), "--draw", "stream")?;
-        refuse(self.data.is_some(), "--data", "stream")?;
-        refuse(self.format.is_some(), "--format", "stream")?;
-        refuse(self.primary.is_some(), "--primary", "stream")
-    }
-}
+/// A learner beside ordinary networks, and for parities networks of its own architecture.
+type Compared = (StreamComparison, Option<SameArchitecture>);
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let StreamArgs { learner, draw: draws, data, target, format, primary } = &args.stream;
-    refuse(args.rate.is_some() || args.steps.is_some(), "--rate and --steps", "xor")?;
-    refuse(args.bits.is_some() || args.hidden.is_some(), "--bits and --hidden", "parity")?;
+    let parity = args.parity()?;
     let columns: Vec<String> = target.iter().cloned().collect();
     let read = |place: &PathBuf| named_table(place, (&columns, None), false, PrepareOptions::default());
     let table = data.as_ref().map(read).transpose()?;
-    let draws: Vec<Option<Draw>> = match &table {
-        Some(_) => vec![None],
-        None => draws.iter().copied().map(Some).collect(),
+    let draws: Vec<Option<Draw>> = match (&table, parity) {
+        (Some(_), _) => vec![None],
+        (None, Some(_)) => vec![parity],
+        (None, None) => draws.iter().copied().map(Some).collect(),
     };
-    let (Some(learner), false) = (learner, draws.is_empty()) else {
-        return Err(Failure::usage(
-            "a learner or what it learns from is missing",
-            "give --learner and --draw, for example --draw halfspace:features=4, or --data and --target",
-        ));
-    };
-    let mut outputs = data.iter().fold(args.force.outputs().reading(learner), Outputs::reading);
+    let mut outputs = learner.iter().fold(args.force.outputs(), Outputs::reading);
+    outputs = data.iter().fold(outputs, Outputs::reading);
     let plot = place(&mut outputs, args.plot.as_deref())?;
-    let source = open(learner)?;
-    let n_seeds = args.seeds.unwrap_or(1);
-    let per_run = ParityComparison::n_ordinary();
-    let mut progress = Progress::new("training", draws.len() as u64 * n_seeds * per_run).in_units("networks");
-    let mut all = Vec::new();
+    let source = match (ShippedStream::find("parity"), learner) {
+        (Some(shipped), _) if parity.is_some() => shipped.program.source(),
+        (_, Some(learner)) if !draws.is_empty() => open(learner)?,
+        _ => {
+            return Err(Failure::usage(
+                "a learner or what it learns from is missing",
+                "give --learner and --draw, for example --draw halfspace:features=4, or --data and --target",
+            ));
+        }
+    };
+    let (n_seeds, most) = (args.seeds.unwrap_or(1), args.samples.unwrap_or(1_000_000));
+    let n_networks = draws.len() as u64 * n_seeds * n_ordinary();
+    let mut progress = Progress::new("training", n_networks).in_units("networks");
+    let mut all: Vec<Compared> = Vec::new();
     for draw in draws {
         let mut job = StreamJob::new(source.clone(), Samples::Draw(draw.unwrap_or_else(first_draw)));
         job.primary = primary.clone().unwrap_or(job.primary);
         fit(&mut job, *format, table.clone().map(|data| (data, Order::Draw)))?;
         for seed in 0..n_seeds {
             job.options.seed = seed;
-            let before = all.len() as u64 * per_run;
-            let most = args.samples.unwrap_or(1_000_000);
-            all.push(OwnComparison::run(&job, most, |done| progress.reach(before + done))?);
+            let before = all.len() as u64 * n_ordinary();
+            let compared = StreamComparison::run(&job, most, |done| progress.reach(before + done))?;
+            let same = parity.map(|_| SameArchitecture::run(&job, most)).transpose()?;
+            all.push((compared, same.flatten()));
         }
     }
     drop(progress);
-    if let (Some(plot), Some(first)) = (plot, all.first()) {
-        plot.write(first.chart())?;
+    let title = if parity.is_some() { "Luge, Gaussian elimination" } else { "Luge, the learner" };
+    if let (Some(plot), Some((first, _))) = (plot, all.first()) {
+        plot.write(first.chart(title))?;
     }
-    show_rows(args.json, &all, |rows| {
-        for compared in &all {
-            let drawn = compared.draw.map_or_else(|| "rows of the table".to_owned(), |draw| draw.to_string());
-            rows.row("stream", format!("{drawn}, seed {}", compared.seed));
-            add_runs(rows, &source.name, &compared.learner, &compared.ordinary);
+    let Some(Draw { concept: Concept::Parity { n_hidden }, n_features: bits, .. }) = parity else {
+        let compared: Vec<&StreamComparison> = all.iter().map(|(compared, _)| compared).collect();
+        return show_rows(args.json, &compared, |rows| describe(rows, Some(&source.name), &all));
+    };
+    let summary = |(StreamComparison { seed, learner, ordinary, .. }, same): &Compared| {
+        object! {
+            options: object! { bits: bits, hidden: n_hidden, most_samples: most, seed: *seed },
+            learner: learner.clone(),
+            ordinary: ordinary.clone(),
+            same_architecture: same.clone(),
         }
-    })
+    };
+    let summaries: Vec<_> = all.iter().map(summary).collect();
+    show_rows(args.json, &summaries, |rows| describe(rows, None, &all))
+}
+
+impl Args {
+    /// What `luge compare parity` draws.
+    fn parity(&self) -> Result<Option<Draw>, Failure> {
+        if self.problem != "parity" {
+            return Ok(None);
+        }
+        let bits = usize::from(self.bits.unwrap_or(16));
+        let hidden = self.hidden.map_or(bits.div_ceil(2), usize::from);
+        if hidden > bits {
+            return Err(Failure::usage(
+                format!("--hidden {hidden} of --bits {bits} cannot be"),
+                "hide at most as many bits as there are",
+            ));
+        }
+        Ok(Some(Draw { concept: Concept::Parity { n_hidden: hidden }, n_features: bits, noise: 0.0 }))
+    }
+}
+
+/// Without a name, the learner is that of `luge compare parity`.
+fn describe(rows: &mut Rows, name: Option<&str>, all: &[Compared]) {
+    for (compared, same) in all {
+        let seed = compared.seed;
+        match (compared.draw, name) {
+            (Some(Draw { concept: Concept::Parity { n_hidden }, n_features, .. }), None) => {
+                rows.row("parity", format!("{n_hidden} of {n_features} bits, seed {seed}"));
+            }
+            (Some(draw), _) => rows.row("stream", format!("{draw}, seed {seed}")),
+            (None, _) => rows.row("stream", format!("rows of the table, seed {seed}")),
+        }
+        describe_runs(rows, name.unwrap_or("Gaussian elimination by SGD"), compared);
+        same.iter().for_each(|same| describe_same(rows, same));
+    }
+}
+
+/// A learner and the best ordinary networks.
+fn describe_runs(rows: &mut Rows, name: &str, StreamComparison { learner, ordinary, .. }: &StreamComparison) {
+    let right = |n: usize| format!("{} of {} new inputs right", count(n), count(N_NEW));
+    let certified = if learner.certified { "certified" } else { "NOT certified" };
+    let n_rates: usize = RATES.iter().map(|(_, rates)| rates.len()).sum();
+    let seen = ordinary.first().and_then(|run| run.curve.last()).map_or(0, |&(seen, _)| seen);
+    let best = |optimiser: &str| {
+        let runs = ordinary.iter().filter(|run| run.optimiser == optimiser);
+        runs.max_by_key(|run| run.right()).map_or_else(String::new, |run: &OrdinaryRun| {
+            let layers = if run.depth == 1 { "one hidden layer" } else { "two hidden layers" };
+            format!("{}: {layers}, rate {}", right(run.right()), run.rate)
+        })
+    };
+    rows.row(name, format!("{}, {certified}", right(learner.right)));
+    let (passed, taken) = (HumanCount(learner.passed), HumanCount(learner.taken));
+    rows.row("", format!("{passed} samples passed, {taken} taken"));
+    rows.row(
+        "ordinary networks",
+        format!(
+            "{} of them: width {WIDTH}, {} depths, {n_rates} rates; {} samples each, in batches of {BATCH}",
+            ordinary.len(),
+            DEPTHS.len(),
+            HumanCount(seen)
+        ),
+    );
+    rows.row("  best by SGD", best("SGD"));
+    rows.row("  best by Adam", best("Adam"));
+}
+
+/// One architecture, with the learner in its initial weights and with others.
+fn describe_same(rows: &mut Rows, same: &SameArchitecture) {
+    let SameArchitecture { n_layers, n_weights, steps, right: (n_right, n_new), .. } = *same;
+    let certified = if same.certified { "certified" } else { "NOT certified" };
+    rows.row("MLP with the learner in it", format!("{n_right} of {n_new} new inputs right, {certified}"));
+    rows.row(
+        "",
+        format!("{n_layers} layers, {} weights, {steps} steps of SGD, batch size 1", HumanCount(n_weights)),
+    );
+    let best = same.controls.iter().max_by_key(|(_, right)| *right);
+    let best = best.map_or_else(String::new, |(rate, right)| {
+        format!("{right} of {N_CONTROL_NEW} new inputs right: best of {} rates, {rate}", same.controls.len())
+    });
+    rows.row("  PyTorch's initialisation", best);
+    rows.row("", format!("the same layers and stream, {} steps", HumanCount(same.control_steps)));
 }
 
 failures! {
-    for CompareError(error, problem) passing Stream {
+    for CompareError(error, problem) passing Stream, Ordinary {
         unfit Classes "name one column of two classes with --target";
         unfit InTurn "draw the rows at random";
     } else {}

@@ -1,5 +1,5 @@
-//! Parities from a stream: a learner that gradient descent runs, compared with ordinary networks that gradient
-//! descent trains.
+//! Streams, such as that of a parity: a learner that gradient descent runs, compared with ordinary networks that
+//! gradient descent trains.
 //!
 //! Both see the same stream. The learner takes few samples. The ordinary networks are trained on all of them, in
 //! batches, for as many samples as the learner's run took, up to a limit. `docs/parity.md` says what this shows and
@@ -16,24 +16,10 @@ use serde::Serialize;
 
 use crate::{Optimiser, Ordinary};
 use luge::{
-    NumberFormat,
     draw::plot::{Axis, Chart, Stroke, grouped},
     ordinary::{OrdinaryError, OrdinaryOptions, PreparedOrdinary},
-    stream::{Concept, Draw, Order, PreparedStreamError, Samples, ShippedStream, Stream, StreamJob},
+    stream::{Concept, Draw, Order, PreparedStreamError, Samples, Stream, StreamJob},
 };
-
-/// What to compare.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct ParityOptions {
-    /// How many bits a sample has.
-    pub bits: usize,
-    /// How many of them count.
-    pub hidden: usize,
-    /// The most samples that an ordinary network is trained on.
-    pub most_samples: u64,
-    /// What the stream is drawn from.
-    pub seed: u64,
-}
 
 /// The rates that ordinary networks are trained with.
 pub const RATES: [(Optimiser, [f64; 3]); 2] =
@@ -83,17 +69,40 @@ impl OrdinaryRun {
     }
 }
 
-/// Both, on one stream.
+/// A learner and ordinary networks on one stream.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct ParityComparison {
-    /// What was compared.
-    pub options: ParityOptions,
+pub struct StreamComparison {
+    /// What is drawn; `None` for rows of a table.
+    pub draw: Option<Draw>,
+    /// What the stream is drawn from.
+    pub seed: u64,
     /// The learner.
     pub learner: LearnerRun,
     /// All ordinary networks.
     pub ordinary: Vec<OrdinaryRun>,
-    /// The MLP whose initial weights hold the learner, and the same MLP with other initial weights; `None` where it is too large.
-    pub same_architecture: Option<SameArchitecture>,
+}
+
+/// Why a learner cannot be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum CompareError {
+    /// The learner cannot be run, or a network not be trained.
+    #[error(transparent)]
+    Stream(#[from] PreparedStreamError),
+    /// The MLP that holds the learner cannot be trained.
+    #[error(transparent)]
+    Ordinary(#[from] OrdinaryError),
+    /// A table without two classes.
+    #[error("ordinary networks tell two classes apart, and the labels are not two numbers of one column")]
+    Classes,
+    /// A table whose rows do not pass at random.
+    #[error("rows that pass in turn leave no new samples to judge by")]
+    InTurn,
+}
+
+impl From<TrainError> for CompareError {
+    fn from(error: TrainError) -> Self {
+        Self::Stream(error.into())
+    }
 }
 
 /// One architecture, one optimiser, one stream, two kinds of initial weights.
@@ -125,10 +134,15 @@ const MAX_CONTROL_WORK: u64 = 1 << 31;
 const MAX_CONTROL_WEIGHTS: u64 = 1 << 25;
 
 impl SameArchitecture {
-    fn run(options: &ParityOptions, samples: &Samples) -> Result<Option<Self>, OrdinaryError> {
-        let chosen = OrdinaryOptions { seed: options.seed, ..OrdinaryOptions::default() };
-        let prepared =
-            PreparedOrdinary::new(Shipped::Parity.circuit(options.bits), Some(samples.clone()), chosen)?;
+    /// Trains the MLP that holds the learner of parities on a job's samples, and others of the same layers; `None` if it is too large.
+    ///
+    /// # Errors
+    /// If the MLP cannot be built or trained.
+    pub fn run(job: &StreamJob, most_samples: u64) -> Result<Option<Self>, CompareError> {
+        let classes = Classes::open(job)?;
+        let options = OrdinaryOptions { seed: classes.seed, ..OrdinaryOptions::default() };
+        let circuit = Shipped::Parity.circuit(classes.n_features);
+        let prepared = PreparedOrdinary::new(circuit, Some(job.samples.clone()), options)?;
         let network = &prepared.network.network;
         let n_weights = network.n_weights();
         if n_weights > MAX_CONTROL_WEIGHTS {
@@ -136,23 +150,22 @@ impl SameArchitecture {
         }
         let report = prepared.train(|_| ControlFlow::Continue(()))?;
         let control_steps =
-            (MAX_CONTROL_WORK / n_weights).clamp(report.steps, options.most_samples.max(report.steps));
-        let initial = default_weights(&network.widths(), options.seed);
+            (MAX_CONTROL_WORK / n_weights).clamp(report.steps, most_samples.max(report.steps));
+        let initial = default_weights(&network.widths(), classes.seed);
         let mut controls = Vec::new();
         for rate in CONTROL_RATES {
             let mut engine = DenseSgd::<f32>::new(&initial, rate)?;
-            let mut stream = Stream::open(samples.clone(), format_of_bits(), options.seed);
+            let mut classes = classes.clone();
             for _ in 0..control_steps {
-                let (x, y) = signs(&mut stream, options.bits);
+                let (x, y) = classes.signs();
                 engine.step(&x, &[y]);
             }
-            stream.reseed(options.seed.wrapping_add(1));
-            let mut right = 0;
-            for _ in 0..N_CONTROL_NEW {
-                let (x, y) = signs(&mut stream, options.bits);
-                right += usize::from(engine.output(&x)[0] * y > 0.0);
-            }
-            controls.push((rate, right));
+            classes.reseed();
+            let mut is_right = |_: &usize| {
+                let (x, y) = classes.signs();
+                engine.output(&x)[0] * y > 0.0
+            };
+            controls.push((rate, (0..N_CONTROL_NEW).filter(&mut is_right).count()));
         }
         Ok(Some(Self {
             n_layers: network.layers().len(),
@@ -166,175 +179,64 @@ impl SameArchitecture {
     }
 }
 
-/// The next sample, bits and label as -1 and 1.
-fn signs(stream: &mut Stream, n_bits: usize) -> (Vec<f64>, f64) {
-    let (mut x, mut y) = (vec![0.0; n_bits], [0.0]);
-    stream.next_batch(&mut x, &mut y);
-    (x.iter().map(|x| 2.0 * x - 1.0).collect(), 2.0 * y[0] - 1.0)
+/// How many ordinary networks there are.
+#[must_use]
+pub fn n_ordinary() -> u64 {
+    kinds().len() as u64
 }
 
-/// Bits pass through any format.
-fn format_of_bits() -> NumberFormat {
-    "fix:2.0".parse().unwrap_or_else(|_| unreachable!("fix:2.0 is a format"))
-}
-
-impl ParityComparison {
-    /// Runs the learner, then trains the ordinary networks; `watch` is told how many of them are done.
-    ///
-    /// # Errors
-    /// If the learner cannot be run, or a network not be trained.
-    pub fn run(options: ParityOptions, mut watch: impl FnMut(u64)) -> Result<Self, PreparedStreamError> {
-        let draw = Draw {
-            concept: Concept::Parity { n_hidden: options.hidden },
-            n_features: options.bits,
-            noise: 0.0,
-        };
-        let samples = Samples::Draw(draw);
-        let Some(shipped) = ShippedStream::find("parity") else { unreachable!("the parity learner ships") };
-        let mut job = StreamJob::new(shipped.program.source(), samples.clone());
-        job.options.seed = options.seed;
-        let (learner, ordinary) = side_by_side(&job, 0.5, options.most_samples, &mut watch)?;
-        let failed = |error: OrdinaryError| PreparedStreamError::Stopped {
-            step: learner.passed,
-            taken: learner.taken,
-            why: error.to_string(),
-        };
-        let same_architecture = SameArchitecture::run(&options, &samples).map_err(failed)?;
-        Ok(Self { options, learner, ordinary, same_architecture })
-    }
-
-    /// How many ordinary networks there are.
-    #[must_use]
-    pub fn n_ordinary() -> u64 {
-        RATES.iter().map(|(_, rates)| rates.len() * DEPTHS.len()).sum::<usize>() as u64
-    }
-
-    /// The ordinary network that is right most often.
-    #[must_use]
-    pub fn best(&self) -> Option<&OrdinaryRun> {
-        self.ordinary.iter().max_by_key(|run| run.right())
-    }
-
-    /// Accuracy on new inputs against samples seen, in thousands.
-    #[must_use]
-    pub fn draw(&self) -> String {
-        let title = parity_title(self.options.hidden, self.options.bits);
-        chart(&title, "Luge, Gaussian elimination", &self.learner, &self.ordinary)
-    }
-}
-
-fn parity_title(n_hidden: usize, n_bits: usize) -> String {
-    format!("The parity of {n_hidden} of {n_bits} bits")
-}
-
-/// One's own learner and ordinary networks on one stream.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct OwnComparison {
-    /// What is drawn; `None` for rows of a table.
-    pub draw: Option<Draw>,
-    /// What the stream is drawn from.
-    pub seed: u64,
-    /// The learner.
-    pub learner: LearnerRun,
-    /// All ordinary networks.
-    pub ordinary: Vec<OrdinaryRun>,
-}
-
-/// Why a learner cannot be compared.
-#[derive(Debug, thiserror::Error)]
-pub enum CompareError {
-    /// The learner cannot be run, or a network not be trained.
-    #[error(transparent)]
-    Stream(#[from] PreparedStreamError),
-    /// A table without two classes.
-    #[error("ordinary networks tell two classes apart, and the labels are not two numbers of one column")]
-    Classes,
-    /// A table whose rows do not pass at random.
-    #[error("rows that pass in turn leave no new samples to judge by")]
-    InTurn,
-}
-
-impl OwnComparison {
+impl StreamComparison {
     /// Runs the learner of a job, then trains the ordinary networks on the same samples; `watch` is told how many of them are done.
     ///
     /// # Errors
     /// If the learner cannot be run, a network not be trained, or the samples are not of two classes.
     pub fn run(job: &StreamJob, most_samples: u64, mut watch: impl FnMut(u64)) -> Result<Self, CompareError> {
-        let (draw, threshold) = match &job.samples {
-            Samples::Draw(draw) => (Some(*draw), 0.5),
-            Samples::Table(_, Order::Cycle | Order::Shuffle) => return Err(CompareError::InTurn),
-            Samples::Table(table, Order::Draw) => {
-                let labels = &table.labels.data;
-                let (low, high) = labels.iter().fold((f64::MAX, f64::MIN), |(a, b), &y| (a.min(y), b.max(y)));
-                let two = labels.iter().all(|y| y.total_cmp(&low).is_eq() || y.total_cmp(&high).is_eq());
-                if !two || table.label_names.len() != 1 || low >= high {
-                    return Err(CompareError::Classes);
-                }
-                (None, f64::midpoint(low, high))
-            }
+        let classes = Classes::open(job)?;
+        let mut job = job.clone();
+        job.options.n_judged = N_NEW;
+        let report = job.prepare()?.train(|_| ControlFlow::Continue(()))?;
+        let learner = LearnerRun {
+            passed: report.steps,
+            taken: report.taken,
+            right: report.judged.map_or(0, |(right, _)| right),
+            right_before: classes.new_inputs().1.iter().filter(|&&label| label > 0.5).count(),
+            certified: report.certificate.proves_the_run(),
         };
-        let (learner, ordinary) = side_by_side(job, threshold, most_samples, &mut watch)?;
+        let n_samples = learner.passed.min(most_samples).max(BATCH as u64);
+        let mut ordinary = Vec::new();
+        for together in kinds().chunks(n_at_once()) {
+            let run = &|&kind: &Kind| train(classes.clone(), kind, n_samples);
+            let runs: Vec<Result<OrdinaryRun, TrainError>> = std::thread::scope(|scope| {
+                let threads: Vec<_> = together.iter().map(|kind| scope.spawn(move || run(kind))).collect();
+                let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                };
+                threads.into_iter().map(join).collect()
+            });
+            for run in runs {
+                ordinary.push(run?);
+            }
+            watch(ordinary.len() as u64);
+        }
+        let draw = match job.samples {
+            Samples::Draw(draw) => Some(draw),
+            Samples::Table(..) => None,
+        };
         Ok(Self { draw, seed: job.options.seed, learner, ordinary })
     }
 
-    /// Accuracy on new inputs against samples seen, in thousands.
+    /// Accuracy on new inputs against samples seen, in thousands; the learner has this name.
     #[must_use]
-    pub fn chart(&self) -> String {
+    pub fn chart(&self, name: &str) -> String {
         let title = match self.draw {
             Some(Draw { concept: Concept::Parity { n_hidden }, n_features, .. }) => {
-                parity_title(n_hidden, n_features)
+                format!("The parity of {n_hidden} of {n_features} bits")
             }
             Some(draw) => draw.to_string(),
             None => "Rows of a table, drawn at random".to_owned(),
         };
-        chart(&title, "Luge, the learner", &self.learner, &self.ordinary)
+        chart(&title, name, &self.learner, &self.ordinary)
     }
-}
-
-/// Runs a learner, and trains ordinary networks on the same stream; labels above the threshold are 1 to them, others 0.
-fn side_by_side(
-    job: &StreamJob,
-    threshold: f64,
-    most_samples: u64,
-    watch: &mut dyn FnMut(u64),
-) -> Result<(LearnerRun, Vec<OrdinaryRun>), PreparedStreamError> {
-    let mut job = job.clone();
-    job.options.n_judged = N_NEW;
-    let report = job.prepare()?.train(|_| ControlFlow::Continue(()))?;
-    let seed = job.options.seed;
-    let bits = matches!(&job.samples, Samples::Draw(draw) if draw.concept != Concept::Halfspace);
-    let n_features = job.samples.sizes().0;
-    let stream = Classes {
-        stream: Stream::open(job.samples, job.options.format, seed),
-        n_features,
-        bits,
-        threshold,
-        seed,
-    };
-    let learner = LearnerRun {
-        passed: report.steps,
-        taken: report.taken,
-        right: report.judged.map_or(0, |(right, _)| right),
-        right_before: stream.new_inputs().1.iter().filter(|&&label| label > 0.5).count(),
-        certified: report.certificate.proves_the_run(),
-    };
-    let n_samples = learner.passed.min(most_samples).max(BATCH as u64);
-    let mut ordinary = Vec::new();
-    for together in kinds().chunks(n_at_once()) {
-        let run = &|&kind: &Kind| train(stream.clone(), kind, n_samples);
-        let runs: Vec<Result<OrdinaryRun, TrainError>> = std::thread::scope(|scope| {
-            let threads: Vec<_> = together.iter().map(|kind| scope.spawn(move || run(kind))).collect();
-            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            threads.into_iter().map(join).collect()
-        });
-        for run in runs {
-            ordinary.push(run?);
-        }
-        watch(ordinary.len() as u64);
-    }
-    Ok((learner, ordinary))
 }
 
 fn chart(title: &str, name: &str, learner: &LearnerRun, ordinary: &[OrdinaryRun]) -> String {
@@ -416,11 +318,43 @@ struct Classes {
 }
 
 impl Classes {
+    /// The samples of a job from their beginning; a label above half of a drawn one, or between the two of a table, is 1.
+    fn open(job: &StreamJob) -> Result<Self, CompareError> {
+        let threshold = match &job.samples {
+            Samples::Draw(_) => 0.5,
+            Samples::Table(_, Order::Cycle | Order::Shuffle) => return Err(CompareError::InTurn),
+            Samples::Table(table, Order::Draw) => {
+                let labels = &table.labels.data;
+                let (low, high) = labels.iter().fold((f64::MAX, f64::MIN), |(a, b), &y| (a.min(y), b.max(y)));
+                let two = labels.iter().all(|y| y.total_cmp(&low).is_eq() || y.total_cmp(&high).is_eq());
+                if !two || table.label_names.len() != 1 || low >= high {
+                    return Err(CompareError::Classes);
+                }
+                f64::midpoint(low, high)
+            }
+        };
+        let bits = matches!(&job.samples, Samples::Draw(draw) if draw.concept != Concept::Halfspace);
+        let (n_features, seed) = (job.samples.sizes().0, job.options.seed);
+        let stream = Stream::open(job.samples.clone(), job.options.format, seed);
+        Ok(Self { stream, n_features, bits, threshold, seed })
+    }
+
+    /// Goes on with samples that nobody has seen.
+    fn reseed(&mut self) {
+        self.stream.reseed(self.seed.wrapping_add(1));
+    }
+
     /// The samples on which everybody is judged.
     fn new_inputs(&self) -> (Vec<f32>, Vec<f32>) {
         let mut judges = self.clone();
-        judges.stream.reseed(self.seed.wrapping_add(1));
+        judges.reseed();
         judges.batch(N_NEW)
+    }
+
+    /// The next sample, its label as -1 or 1.
+    fn signs(&mut self) -> (Vec<f64>, f64) {
+        let (x, y) = self.batch(1);
+        (x.into_iter().map(f64::from).collect(), 2.0 * f64::from(y[0]) - 1.0)
     }
 
     /// The next samples: features around 0, labels 0 and 1.
