@@ -1,12 +1,12 @@
 //! Recognises sparse layers in a graph, so that an engine need not evaluate units that are zero.
 //!
-//! The graph is the only source of information. Starting from the loss, every node is matched with what it must be,
-//! including operands, maps, weights, biases and stop-gradients, and every number that an engine gets is read from
-//! the node that holds it. A number with only one possible value is compared with it. If something does not match,
-//! the network is not recognised, the reason names the node, and an engine that evaluates every unit has to train
-//! it.
+//! The graph is the only source of information. Starting from the loss, every node is held to an equation that says
+//! what it must be, including operands, maps, weights, biases and stop-gradients (`formula` says how equations are
+//! written), and every number that an engine gets is read from the node that holds it. A number with only one possible
+//! value is compared with it. If an equation does not hold, the network is not recognised, the reason names the node
+//! and the equation, and an engine that evaluates every unit has to train it.
 
-mod inputs;
+mod formula;
 mod output;
 mod slides;
 mod stream;
@@ -17,7 +17,6 @@ mod walk;
 use std::{borrow::Cow, sync::Arc};
 
 use crate::{Arcs, Network, NodeId, Op, ParameterId, VertexTable, vertices::first_difference};
-pub use inputs::check_inputs;
 pub use stream::{BitUse, StreamLayers};
 use walk::Walk;
 
@@ -175,13 +174,20 @@ pub(crate) fn check_arcs(network: &Network) -> Result<(), Unrecognised> {
 /// The first node that is not what it would have to be.
 pub(crate) fn recognise(network: &Network) -> Result<SparseLayers, Unrecognised> {
     network.check_arcs().map_err(Clone::clone)?;
-    let walk = Walk::new(network);
-    let loss = network.loss();
-    let (landscape, joint) = match walk.affine(loss, "half a sum of squares") {
-        Ok(_) => output::read(&walk, loss).map(|(landscape, joint)| (landscape, Some(joint)))?,
-        Err(_) => (loss, None),
+    let mut walk = Walk::new(network);
+    let joint = match walk.op("loss") {
+        Op::Sum(terms) if terms.len() == 2 => Some(output::read(&mut walk)?),
+        _ => None,
     };
-    let layers = SparseLayers { joint, ..landscape_layers(&walk, landscape)? };
+    walk.name("landscape", joint.map_or(network.loss(), |joint| joint.landscape));
+    let has_targets = match walk.op("landscape") {
+        Op::Sum(terms) => {
+            terms.get(1).is_some_and(|&(_, id)| matches!(network.node(id).op, Op::StopGradient(_)))
+        }
+        _ => false,
+    };
+    let landscape = if has_targets { targets::read(&mut walk) } else { slides::read(&mut walk) };
+    let layers = SparseLayers { joint, ..landscape? };
     check_dependence(&walk, &layers)?;
     Ok(layers)
 }
@@ -192,37 +198,37 @@ pub(crate) fn recognise(network: &Network) -> Result<SparseLayers, Unrecognised>
 /// The first node that is not what it would have to be.
 pub fn stream_layers(network: &Network) -> Result<StreamLayers, Unrecognised> {
     network.check_arcs().map_err(Clone::clone)?;
-    stream::read(&Walk::new(network))
+    stream::read(&mut Walk::new(network))
 }
 
-/// The layers of a landscape, which is a sum that begins with a constant.
-fn landscape_layers(walk: &Walk<'_>, landscape: NodeId) -> Result<SparseLayers, Unrecognised> {
-    let terms = walk.sum(landscape, "a landscape: a sum of a constant, levels and residuals")?;
-    let has_targets = terms.get(1).is_some_and(|&(_, second)| matches!(walk.op(second), Op::StopGradient(_)));
-    if has_targets { targets::read(walk, landscape) } else { slides::read(walk, landscape) }
+/// Follows the inputs of a network whose loss is half a squared distance from what is fed at `targets`. The output must not depend on
+/// that input in any way, and on no other input but through the nodes in `through`.
+///
+/// # Errors
+/// The first node at which an input turns out to go elsewhere.
+pub fn check_inputs(network: &Network, targets: usize, through: &[NodeId]) -> Result<(), Unrecognised> {
+    let mut walk = Walk::new(network);
+    walk.hold("loss = 0.5 squares(out - y) + 0")?;
+    walk.require(walk.input("y")?.index() == targets, "y", "the labels that are fed")?;
+    walk.check_inputs(walk.node("out"), targets, through)
 }
 
 /// What an engine evaluates itself must depend only on what it reads, and have no gradient.
 fn check_dependence(walk: &Walk<'_>, layers: &SparseLayers) -> Result<(), Unrecognised> {
     let labels = layers.joint.map(|joint| joint.labels);
     if let Some(fixed) = layers.fixed_cells {
-        walk.depends_only_on(fixed, &[labels], "cells that depend on the labels alone")?;
-        walk.has_no_gradient(fixed, "cells without a gradient")?;
+        walk.check_fixed(fixed, &[labels], "cells without a gradient that depend on the labels alone")?;
     }
     if let Some(joint) = layers.joint {
         let through: Vec<NodeId> = layers.fixed_cells.into_iter().chain([joint.primary]).collect();
-        inputs::confined(walk, joint.out, joint.targets_input, &through)?;
-        let expected = "an output that depends on cells and labels alone";
-        walk.depends_only_on(joint.primary, &[labels, layers.cells], expected)?;
-        walk.has_no_gradient(joint.primary, "an output without a gradient")?;
+        walk.check_inputs(joint.out, joint.targets_input, &through)?;
+        let expected = "an output without a gradient that depends on cells and labels alone";
+        walk.check_fixed(joint.primary, &[labels, layers.cells], expected)?;
         if let Carrier::Direction(direction) = joint.carrier {
-            walk.depends_only_on(direction, &[labels], "a direction that depends on the labels alone")?;
-            walk.has_no_gradient(direction, "a direction without a gradient")?;
+            let expected = "a direction without a gradient that depends on the labels alone";
+            walk.check_fixed(direction, &[labels], expected)?;
         }
     }
     let known = [Some(layers.vertex), layers.cells, Some(layers.head), labels];
-    match walk.network().parameter_ids().find(|id| !known.contains(&Some(*id))) {
-        Some(other) => walk.refuse_parameter(other, "vertex, cells, heads or labels"),
-        None => Ok(()),
-    }
+    walk.check_known(&known, "vertex, cells, heads or labels")
 }

@@ -1,16 +1,12 @@
-//! Landscapes of slides on a simplex.
-
-mod edge_units;
-mod gates;
+//! Landscapes of slides on a simplex, in two forms: gates with rows, and units of their own on every edge.
 
 use std::sync::Arc;
 
 use super::{
-    Form, SparseLayers,
-    tapes::{self, Rows, StepNodes},
-    walk::{Found, Walk, same},
+    Form, SparseLayers, tapes,
+    walk::{Found, Walk, same, same_map},
 };
-use crate::{NodeId, Op, StepRule, VertexTable, faults};
+use crate::{Arcs, LinearMap, Op, StepRule, VertexTable, faults, vertices::n_self_edges};
 
 /// What edges and levels weigh.
 struct EdgeWeights {
@@ -24,97 +20,216 @@ struct EdgeWeights {
 /// Weights that are equal on paper may differ by this much, relatively, where they were rounded in different ways.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-fn close(a: f64, b: f64) -> bool {
-    (a - b).abs() <= ROUNDING * a.abs().max(b.abs())
-}
-
-/// Reads `offset + levels and slides + write |read - [next]|^2 + read |[ahead] - now|^2 + shift |[moved] - head|^2`.
-pub(super) fn read(walk: &Walk<'_>, landscape: NodeId) -> Found<SparseLayers> {
-    let expected = "a sum of a constant, levels, slides and three residuals";
-    let [(constant, one), slides @ .., write, read, shift] = walk.sum(landscape, expected)? else {
-        return walk.refuse(landscape, expected);
-    };
-    let offset = walk.finite(constant * walk.scalar(*one, "a constant")?, *one)?;
-
-    let (fixed_moved, head) =
-        walk.squared_distance(shift.1, "the squared distance of heads from moved ones")?;
-    let (fixed_ahead, now) =
-        walk.squared_distance(read.1, "the squared distance of symbols from those ahead")?;
-    let (under, fixed_next) =
-        walk.squared_distance(write.1, "the squared distance of cells from the next")?;
-    let stop = "under a stop-gradient";
-    let moved = walk.stopped(fixed_moved, stop)?;
-    let ahead = if faults::planted("stop not looked for") && walk.stopped(fixed_ahead, stop).is_err() {
-        fixed_ahead
-    } else {
-        walk.stopped(fixed_ahead, stop)?
-    };
-    let next = walk.stopped(fixed_next, stop)?;
-    let (table, vertex) = tapes::now(walk, now)?;
-    let (cells, fixed_head) = tapes::read_fixed(walk, under)?;
-    walk.require(fixed_head == head, under, "what lies under the heads, fixed")?;
-    tapes::check_table(walk, landscape, table, [cells, head])?;
-    tapes::step(walk, table, &Rows { vertex, cells, head }, &StepNodes { read: under, next, moved, ahead })?;
-
-    let weights = edges(walk, landscape, slides, (table, vertex))?;
-    let on_simplex = walk.parameter(vertex, "weights on a simplex")?;
-    let rule = walk.network().parameters()[on_simplex.index()].step_rule;
-    walk.require(rule == StepRule::Simplex, vertex, "weights on a simplex")?;
-    let (head_id, head_rate) = walk.descending(head, "heads that are weights")?;
-    let all = tapes::cells(walk, cells, table)?;
-    let number = |term: &(f64, NodeId)| walk.finite(term.0, landscape);
+pub(super) fn read(walk: &mut Walk<'_>) -> Found<SparseLayers> {
+    let table = walk.table()?;
+    let (_, second) = walk.pick("landscape", "a sum of a constant, levels and residuals", |op| match op {
+        Op::Sum(terms) => terms.get(1).copied(),
+        _ => None,
+    })?;
+    walk.name("levels", second);
+    let has_gates = matches!(walk.op("levels"), Op::Linear(map, _) if map.as_arcs().is_some());
+    let (levels, equations) = if has_gates { of_gates(table) } else { of_edge_units(table) };
+    walk.hold(&format!(
+        "landscape = $offset {levels} + $write squares(r - [next]) + $read squares([ahead] - now) + $shift squares([moved] - H)
+        now = Now(x)
+        r = sum_columns(T * [H])
+        {}
+        {equations}",
+        tapes::step(table, ["x", "T", "H"])
+    ))?;
+    let all = tapes::cells(walk, table)?;
+    let weights = if has_gates { gate_weights(walk, table)? } else { edge_unit_weights(walk, table)? };
     let EdgeWeights { at_rest, edge, symbol, edge_units, unrounded } = weights;
-    let form = Form::Slides {
-        offset,
-        at_rest,
-        edge,
-        symbol,
-        write: number(write)?,
-        read: number(read)?,
-        shift: number(shift)?,
-        cell_rate: all.trained.map_or(head_rate, |(_, rate)| rate),
-        head_rate,
-        edge_units,
-        unrounded,
-    };
-    Ok(SparseLayers {
-        table: Arc::clone(table),
-        vertex: on_simplex,
-        cells: all.trained.map(|(id, _)| id),
-        fixed_cells: all.fixed,
-        head: head_id,
-        form,
-        joint: None,
-    })
-}
-
-/// The table of the vertices, and their weights.
-type Vertices<'a> = (&'a Arc<VertexTable>, NodeId);
-
-/// Levels and slides, in one of two forms.
-fn edges(
-    walk: &Walk<'_>,
-    landscape: NodeId,
-    terms: &[(f64, NodeId)],
-    vertices: Vertices<'_>,
-) -> Found<EdgeWeights> {
-    let expected = "a landscape with levels and slides";
-    let Some(&(_, first)) = terms.first() else { return walk.refuse(landscape, expected) };
-    let has_gates = matches!(walk.op(first), Op::Linear(map, _) if map.as_arcs().is_some());
-    let weights = if has_gates {
-        gates::read(walk, landscape, terms, vertices)?
-    } else {
-        edge_units::read(walk, landscape, terms, vertices)?
-    };
-    let EdgeWeights { at_rest, edge, symbol, .. } = weights;
-    walk.require([at_rest, edge, symbol].iter().all(|w| w.is_finite()), landscape, "finite")?;
+    let finite = [at_rest, edge, symbol].iter().all(|weight| weight.is_finite());
+    walk.require(finite, "landscape", "made of finite numbers")?;
     // Of two vertices that differ in a symbol nothing pulls at, the one where it stays must be the lower.
-    walk.require(symbol < 0.0, landscape, "a landscape whose edges are lower where symbols stay")?;
+    walk.require(symbol < 0.0, "landscape", "a landscape whose edges are lower where symbols stay")?;
     // A sum of the parts that rounds differently part by part would leave something of the self-edges behind.
     let whole = |n: usize| {
         let parts = (0..n).fold(edge, |sum, _| sum + symbol);
         same(parts, edge + n as f64 * symbol) && same(parts - edge, n as f64 * symbol)
     };
-    let unrounded = weights.unrounded && (0..=vertices.0.n_tracks()).all(whole);
-    Ok(EdgeWeights { unrounded, ..weights })
+    let (vertex, rule) = walk.parameter("x")?;
+    walk.require(rule == StepRule::Simplex, "x", "weights on a simplex")?;
+    let (head, head_rate) = walk.descending("H")?;
+    let form = Form::Slides {
+        offset: walk.number("offset"),
+        at_rest,
+        edge,
+        symbol,
+        write: walk.number("write"),
+        read: walk.number("read"),
+        shift: walk.number("shift"),
+        cell_rate: all.trained.map_or(head_rate, |(_, rate)| rate),
+        head_rate,
+        edge_units,
+        unrounded: unrounded && (0..=table.n_tracks()).all(whole),
+    };
+    let cells = all.trained.map(|(id, _)| id);
+    Ok(SparseLayers {
+        table: Arc::clone(table),
+        vertex,
+        cells,
+        fixed_cells: all.fixed,
+        head,
+        form,
+        joint: None,
+    })
+}
+
+/// Gates `ReLU(4 x - 3)`, each with a level and a row of edges, and dips where vertices follow themselves.
+fn of_gates(table: &VertexTable) -> (String, String) {
+    let has_dips = n_self_edges(table) > 0;
+    let (rows, dips) = if has_dips { ("(rows - self_edges)", "+ 2 dips") } else { ("rows", "") };
+    let equations = "levels = linear(gate)
+        gate = relu(opening)
+        opening = linear(x)
+        rows = linear(Marginals(x))";
+    let of_dips = "self_edges = linear(x)
+        dips = linear(relu(dipping))
+        dipping = linear(x)";
+    let of_dips = if has_dips { of_dips } else { "" };
+    (format!("+ levels + 4 sum_all(gate * {rows}) {dips}"), format!("{equations}\n{of_dips}"))
+}
+
+fn gate_weights(walk: &Walk<'_>, table: &VertexTable) -> Found<EdgeWeights> {
+    let is_gate =
+        walk.map("opening").as_diagonal().is_some_and(|(weight, bias)| same(weight, 4.0) && same(bias, -3.0));
+    walk.require(is_gate || faults::planted("gate not looked at"), "opening", "4 x - 3")?;
+    let expected = "levels of gates";
+    let (Arcs::Levels { at_rest, block, symbol }, 0.0) = walk.arcs("levels", expected)? else {
+        return walk.refuse("levels", expected);
+    };
+    let expected = "edges to the blocks that follow";
+    let (Arcs::Successors { block: edge, symbol: kept }, 0.0) = walk.arcs("rows", expected)? else {
+        return walk.refuse("rows", expected);
+    };
+    if n_self_edges(table) > 0 {
+        let arcs = Arcs::SelfEdges { block: edge, symbol: kept };
+        let expected = "edges from vertices to themselves, which rows are without";
+        walk.require(walk.arcs("self_edges", expected)? == (arcs, 0.0), "self_edges", expected)?;
+        let expected = "dips as deep as edges from vertices to themselves";
+        let arcs = Arcs::DipLevels { block: edge, symbol: kept };
+        walk.require(walk.arcs("dips", expected)? == (arcs, 0.0), "dips", expected)?;
+        let expected = "4 x - 7/2 of vertices that follow themselves";
+        walk.require(
+            walk.arcs("dipping", expected)? == (Arcs::Dips { weight: 4.0 }, -3.5),
+            "dipping",
+            expected,
+        )?;
+        let expected = "levels without those of edges from vertices to themselves";
+        walk.require(same(block, -edge) && same(symbol, -kept), "levels", expected)?;
+    }
+    Ok(EdgeWeights { at_rest, edge, symbol: kept, edge_units: false, unrounded: true })
+}
+
+/// The vertices at rest, and the edges: from every other vertex to each vertex of the block that follows.
+fn rest_and_edges(table: &VertexTable) -> (Vec<usize>, Vec<(usize, usize)>) {
+    let mut edges = Vec::new();
+    let mut resting = Vec::new();
+    for from in 0..table.n_vertices() {
+        match table.column(from) {
+            Some(column) => edges.extend(table.vertices_of(column.next as usize).map(|to| (from, to))),
+            None => resting.push(from),
+        }
+    }
+    (resting, edges)
+}
+
+/// `sum at rest level ReLU(4 x_v - 3) + sum_E w_vw (ReLU(2 (x_v + x_w) - 1) - ReLU(2 x_v - 2 x_w - 1) - ReLU(2 x_w - 1))`.
+fn of_edge_units(table: &VertexTable) -> (String, String) {
+    let (resting, edges) = rest_and_edges(table);
+    let (mut levels, mut equations) = (String::new(), String::new());
+    if !resting.is_empty() {
+        levels += " + $at_rest sum_all(relu(resting))";
+        equations += "resting = linear(x)\n";
+    }
+    if !edges.is_empty() {
+        levels += " + ridges + slopes + corners";
+        equations += "ridges = linear(relu(undirected))
+            undirected = linear(x)
+            slopes = linear(relu(directed))
+            directed = linear(x)
+            corners = linear(relu(ends))
+            ends = linear(x)";
+    }
+    (levels, equations)
+}
+
+fn edge_unit_weights(walk: &Walk<'_>, table: &VertexTable) -> Found<EdgeWeights> {
+    let ((resting, edges), n_vertices) = (rest_and_edges(table), table.n_vertices());
+    let is =
+        |name: &str, map: LinearMap, expected| walk.require(same_map(walk.map(name), &map), name, expected);
+    if !resting.is_empty() {
+        let corners = resting.iter().enumerate().map(|(i, &v)| (i, v, 4.0));
+        let map = LinearMap::new(resting.len(), n_vertices, corners).with_same_bias(-3.0);
+        is("resting", map, "4 x - 3 of every vertex at rest")?;
+    }
+    if edges.is_empty() {
+        // Where all vertices are at rest, what an edge would weigh does not matter.
+        let at_rest = walk.number("at_rest");
+        return Ok(EdgeWeights {
+            at_rest,
+            edge: at_rest,
+            symbol: at_rest,
+            edge_units: true,
+            unrounded: true,
+        });
+    }
+    let on_edges = |to: f64| {
+        let both = edges.iter().enumerate().flat_map(|(i, &(v, w))| [(i, v, 2.0), (i, w, to)]);
+        LinearMap::new(edges.len(), n_vertices, both).with_same_bias(-1.0)
+    };
+    is("undirected", on_edges(2.0), "2 (x_v + x_w) - 1 on edges")?;
+    is("directed", on_edges(-2.0), "2 x_v - 2 x_w - 1 on edges")?;
+    is("ends", LinearMap::diagonal(n_vertices, 2.0, -1.0), "2 x - 1 of every vertex")?;
+    let mut weights = vec![0.0; edges.len()];
+    walk.map("ridges").entries().iter().for_each(|&(_, edge, weight)| weights[edge as usize] = weight);
+    let weighed = |sign: f64| {
+        LinearMap::new(
+            1,
+            edges.len(),
+            weights.iter().enumerate().map(|(edge, weight)| (0, edge, sign * weight)),
+        )
+    };
+    is("ridges", weighed(1.0), "a weighted sum of units on edges")?;
+    is("slopes", weighed(-1.0), "as heavy as the edges")?;
+    let incoming = edges.iter().zip(&weights).map(|(&(_, to), weight)| (0, to, -weight));
+    is("corners", LinearMap::new(1, n_vertices, incoming), "weighed by the edges that end there")?;
+    let steps: std::collections::BTreeSet<(usize, usize)> = table
+        .all_columns()
+        .filter_map(|(block, _, _, column)| column.map(|column| (block, column.next as usize)))
+        .collect();
+    let no_way_back = steps.iter().all(|&(from, to)| !steps.contains(&(to, from)));
+    walk.require(no_way_back, "landscape", "a landscape without a way back in one step or two")?;
+    edge_and_symbol(walk, table, &edges, &weights)
+}
+
+/// The weight of an edge, what a symbol that stays adds to it, and whether all weights are these without rounding.
+fn edge_and_symbol(
+    walk: &Walk<'_>,
+    table: &VertexTable,
+    edges: &[(usize, usize)],
+    weights: &[f64],
+) -> Found<EdgeWeights> {
+    let expected = "a landscape whose edges weigh one number, and one more for every symbol that stays";
+    let looks_at = |vertex: usize| table.looks_at(table.block(vertex));
+    let kept = |&(from, to): &(usize, usize)| {
+        let both = looks_at(from) & looks_at(to);
+        (both & !(table.symbols(from) ^ table.symbols(to))).count_ones()
+    };
+    let of = |n: u32| edges.iter().zip(weights).find(|(ends, _)| kept(ends) == n).map(|(_, &weight)| weight);
+    let Some(edge) = of(0) else { return walk.refuse("landscape", expected) };
+    // Where no symbol can stay, what one would add does not matter.
+    let symbol = of(1).map_or(edge, |one| one - edge);
+    let expect = |ends| edge + f64::from(kept(ends)) * symbol;
+    let close = |a: f64, b: f64| (a - b).abs() <= ROUNDING * a.abs().max(b.abs());
+    let all = |alike: fn(f64, f64) -> bool| {
+        edges.iter().zip(weights).all(|(ends, &weight)| alike(weight, expect(ends)))
+    };
+    walk.require(all(close), "landscape", expected)?;
+    walk.require(edge < 0.0, "landscape", "a landscape whose edges lie below 0")?;
+    // Where no vertex is at rest its level does not matter.
+    let at_rest = if rest_and_edges(table).0.is_empty() { edge } else { walk.number("at_rest") };
+    Ok(EdgeWeights { at_rest, edge, symbol, edge_units: true, unrounded: all(same) })
 }

@@ -3,127 +3,73 @@
 use std::sync::Arc;
 
 use super::{
-    Form, SparseLayers,
-    tapes::{self, Rows, StepNodes},
-    walk::{Found, Walk, same, same_table},
+    Form, SparseLayers, tapes,
+    walk::{Found, Walk, same},
 };
-use crate::{Arcs, NodeId, ParameterId, VertexTable};
+use crate::{Arcs, VertexTable};
 
-/// Reads `offset - drop [at rest] + 1/2 |x - [x+]|^2 + 1/2 |read(T, [h]) - [write]|^2 + 1/2 |H - [move]|^2`.
-pub(super) fn read(walk: &Walk<'_>, landscape: NodeId) -> Found<SparseLayers> {
-    let expected = "a sum of a constant, a level of rest and three halved residuals";
-    let [(constant, one), (level, rest), vertex, write, shift] = *walk.sum(landscape, expected)? else {
-        return walk.refuse(landscape, expected);
-    };
-    let halved = [vertex, write, shift].iter().all(|&(weight, _)| same(weight, 0.5));
-    walk.require(halved, landscape, "a landscape whose residuals weigh 1/2")?;
-    let offset = walk.finite(constant * walk.scalar(one, "a constant")?, one)?;
-
-    let (x, fixed_successor) =
-        walk.squared_distance(vertex.1, "the squared distance of vertices from the next")?;
-    let (under, fixed_write) =
-        walk.squared_distance(write.1, "the squared distance of cells from the next")?;
-    let (raw_head, fixed_moved) =
-        walk.squared_distance(shift.1, "the squared distance of heads from moved ones")?;
-    let stop = "under a stop-gradient";
-    let successor = walk.stopped(fixed_successor, stop)?;
-    let next = walk.stopped(fixed_write, stop)?;
-    let moved = walk.stopped(fixed_moved, stop)?;
-    let (table, at_rest, saturated) = level_of_rest(walk, walk.stopped(rest, stop)?)?;
-    walk.require(saturated_01(walk, saturated)? == x, saturated, "a saturated copy of the vertices")?;
-
-    let (raw_cells, head) = raw_cells(walk, under, raw_head)?;
-    let (ahead, symbols_of) = successor_nodes(walk, successor, table)?;
-    walk.require(symbols_of == saturated, successor, "the vertex that follows")?;
-    // Through copies it is found what will be read.
-    let (cells, read) = tapes::read_ahead(walk, ahead)?;
-    walk.require(saturated_11(walk, cells)? == raw_cells, cells, "a saturated copy of the cells")?;
-    tapes::read(walk, read, (cells, head))?;
-    tapes::check_table(walk, landscape, table, [raw_cells, raw_head])?;
-    let rows = Rows { vertex: saturated, cells, head };
-    tapes::step(walk, table, &rows, &StepNodes { read, next, moved, ahead })?;
-
-    let all = tapes::cells(walk, raw_cells, table)?;
-    let vertex = walk.unit_rate(x, "weights on vertices")?;
-    let head_id = walk.unit_rate(raw_head, "heads that are weights")?;
-    let unit = |(id, rate): (ParameterId, f64)| {
-        walk.require(same(rate, 1.0), raw_cells, "weights that move with rate 1")?;
-        Ok(id)
-    };
-    let cells = all.trained.map(unit).transpose()?;
-    let drop = walk.finite(-level * at_rest, rest)?;
-    let form = Form::Targets { offset, drop };
-    let table = Arc::clone(table);
-    Ok(SparseLayers { table, vertex, cells, fixed_cells: all.fixed, head: head_id, form, joint: None })
-}
-
-/// How much of the weight is on vertices at rest: the table, the weight of these vertices, and the copy of the vertices.
-pub(super) fn level_of_rest<'n>(walk: &Walk<'n>, node: NodeId) -> Found<(&'n Arc<VertexTable>, f64, NodeId)> {
-    let expected = "the weight on vertices at rest";
-    match walk.arcs(node, expected)? {
-        (table, Arcs::Levels { at_rest, block, symbol }, of) if same(block, 0.0) && same(symbol, 0.0) => {
-            Ok((table, at_rest, of))
-        }
-        _ => walk.refuse(node, expected),
+pub(super) fn read(walk: &mut Walk<'_>) -> Found<SparseLayers> {
+    let table = walk.table()?;
+    walk.hold(
+        "landscape = $offset - $drop [rest] + 0.5 squares(x - [successor]) + 0.5 squares(under - [next]) + 0.5 squares(H - [moved])",
+    )?;
+    walk.hold(&successor(table, "t"))?;
+    let all = tapes::cells(walk, table)?;
+    if all.trained.is_some_and(|(_, rate)| !same(rate, 1.0)) {
+        return walk.refuse("T", "weights that move with rate 1");
     }
+    let (vertex, head) = (walk.unit_rate("x")?, walk.unit_rate("H")?);
+    let form =
+        Form::Targets { offset: walk.number("offset"), drop: walk.number("drop") * level_of_rest(walk)? };
+    let cells = all.trained.map(|(id, _)| id);
+    Ok(SparseLayers {
+        table: Arc::clone(table),
+        vertex,
+        cells,
+        fixed_cells: all.fixed,
+        head,
+        form,
+        joint: None,
+    })
 }
 
-/// `read(T, [h])`: the weights T and the copy h of the heads.
-pub(super) fn raw_cells(walk: &Walk<'_>, node: NodeId, raw_head: NodeId) -> Found<(NodeId, NodeId)> {
-    let (cells, head) = tapes::read_fixed(walk, node)?;
-    walk.require(saturated_01(walk, head)? == raw_head, head, "a saturated copy of the heads")?;
-    Ok((cells, head))
+/// Where a step leads, from saturated copies s, h and t of the vertices x, the heads H and the cells T. What will be read is read from `cells`.
+pub(super) fn successor(table: &VertexTable, cells: &str) -> String {
+    format!(
+        "rest = linear(s)
+        {}
+        under = sum_columns(T * [h])
+        {}
+        successor = OfBlock(NextBlock(s)) * OfSymbols(relu(alike))
+        alike = linear(ahead)
+        {}
+        r = sum_columns(t * h)
+        {}",
+        saturated_01("s", "x"),
+        saturated_01("h", "H"),
+        tapes::step(table, ["s", cells, "h"]),
+        saturated_11("t", "T"),
+    )
 }
 
-/// `(P s') outer M`: what will be read, and the copy of the vertices.
-pub(super) fn successor_nodes(
-    walk: &Walk<'_>,
-    node: NodeId,
-    table: &Arc<VertexTable>,
-) -> Found<(NodeId, NodeId)> {
-    let (blocks, symbols) = walk.product(node, "the vertex that follows")?;
-    let next = walk.arcs_of(blocks, (table, Arcs::OfBlock), "vertices of the block that follows")?;
-    let vertex = walk.arcs_of(next, (table, Arcs::NextBlock), "the block that follows")?;
-    let alike =
-        walk.arcs_of(symbols, (table, Arcs::OfSymbols), "vertices with the symbols that will be read")?;
+/// The weight of vertices at rest, and of no others; the units that find symbols alike must be 1 where all of them are.
+pub(super) fn level_of_rest(walk: &Walk<'_>) -> Found<f64> {
+    let table = walk.table()?;
     let expected = "ReLU(t.r - (n - 1)) of all n symbols t that vertices look at";
-    let inside = walk.relu(alike, expected)?;
-    let (map, ahead) = walk.linear(inside, expected)?;
-    let is_alike = map.as_arcs().is_some_and(|(found, arcs)| same_table(found, table) && arcs == Arcs::Alike);
-    let thresholds = table.combination_biases();
-    let biased = map.bias().iter().zip(&thresholds).all(|(&found, &threshold)| same(found, threshold));
-    walk.require(is_alike && biased, inside, expected)?;
-    Ok((ahead, vertex))
-}
-
-/// `ReLU(2v - 1/2) - ReLU(2v - 3/2)`: v.
-pub(super) fn saturated_01(walk: &Walk<'_>, node: NodeId) -> Found<NodeId> {
-    let expected = "ReLU(2v - 1/2) - ReLU(2v - 3/2)";
-    let (low, high) = walk.pair(node, (1.0, -1.0), expected)?;
-    ramps(walk, (low, -0.5), (high, -1.5), expected)
-}
-
-/// `ReLU(2v + 1) - ReLU(2v - 1) - 1`: v.
-pub(super) fn saturated_11(walk: &Walk<'_>, node: NodeId) -> Found<NodeId> {
-    let expected = "ReLU(2v + 1) - ReLU(2v - 1) - 1";
-    match *walk.sum(node, expected)? {
-        [(u, low), (v, high), (weight, one)] if same(u, 1.0) && same(v, -1.0) => {
-            walk.require(same(weight * walk.scalar(one, expected)?, -1.0), node, expected)?;
-            ramps(walk, (low, 1.0), (high, -1.0), expected)
-        }
-        _ => walk.refuse(node, expected),
+    let found = walk.map("alike");
+    let is_alike = found.as_arcs().is_some_and(|(of, arcs)| of == table && arcs == Arcs::Alike);
+    walk.require(is_alike && found.bias()[..] == table.combination_biases(), "alike", expected)?;
+    let expected = "the weight on vertices at rest";
+    match walk.arcs("rest", expected)? {
+        (Arcs::Levels { at_rest, block: 0.0, symbol: 0.0 }, 0.0) if at_rest.is_finite() => Ok(at_rest),
+        _ => walk.refuse("rest", expected),
     }
 }
 
-/// `ReLU(2v + a)` and `ReLU(2v + b)` of the same v.
-fn ramps(
-    walk: &Walk<'_>,
-    (low, a): (NodeId, f64),
-    (high, b): (NodeId, f64),
-    expected: &'static str,
-) -> Found<NodeId> {
-    let first = walk.affine_of(walk.relu(low, expected)?, (2.0, a), expected)?;
-    let second = walk.affine_of(walk.relu(high, expected)?, (2.0, b), expected)?;
-    walk.require(first == second, high, expected)?;
-    Ok(first)
+pub(super) fn saturated_01(copy: &str, of: &str) -> String {
+    format!("{copy} = relu(2 {of} - 0.5) - relu(2 {of} - 1.5)")
+}
+
+pub(super) fn saturated_11(copy: &str, of: &str) -> String {
+    format!("{copy} = relu(2 {of} + 1) - relu(2 {of} - 1) - 1")
 }

@@ -1,15 +1,21 @@
-//! Matches one node at a time with what it must be.
+//! Holds the nodes of a network to equations, and reads numbers from them.
 
-use std::sync::Arc;
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
-use super::Unrecognised;
+use super::{
+    Unrecognised,
+    formula::{self, Formula, Weight},
+};
 use crate::{
     Arcs, InputId, LinearMap, Network, Node, NodeId, Op, ParameterId, Shape, StepRule, Values, VertexTable,
+    faults,
 };
 
-/// Looks at the nodes of a network. Every question names what is expected, for the answer that it is not.
+/// The nodes and numbers that are known so far, by the names that equations give them.
 pub(super) struct Walk<'n> {
     network: &'n Network,
+    nodes: BTreeMap<String, NodeId>,
+    numbers: BTreeMap<String, f64>,
 }
 
 pub(super) type Found<T> = Result<T, Unrecognised>;
@@ -19,228 +25,259 @@ pub(super) fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= 0.0
 }
 
+/// Whether two maps have the same weights and biases.
+pub(super) fn same_map(a: &LinearMap, b: &LinearMap) -> bool {
+    (a.n_outputs(), a.n_inputs()) == (b.n_outputs(), b.n_inputs())
+        && a.entries() == b.entries()
+        && a.bias() == b.bias()
+}
+
+/// The maps over vertices that have a name in formulas.
+fn arcs_named(name: &str) -> Option<Arcs> {
+    let moving = |by: i64| Some(Arcs::Moving { by, at_rest: true });
+    match name {
+        "Now" => Some(Arcs::Now),
+        "Next" => Some(Arcs::Next { at_rest: true }),
+        "Keep" => Some(Arcs::Keep { at_rest: true }),
+        "Left" => moving(-1),
+        "Stay" => moving(0),
+        "Right" => moving(1),
+        "Marginals" => Some(Arcs::Marginals),
+        "NextBlock" => Some(Arcs::NextBlock),
+        "OfBlock" => Some(Arcs::OfBlock),
+        "OfSymbols" => Some(Arcs::OfSymbols),
+        _ => None,
+    }
+}
+
 impl<'n> Walk<'n> {
+    /// Begins at the loss.
     pub(super) fn new(network: &'n Network) -> Self {
-        Self { network }
+        let nodes = BTreeMap::from([("loss".to_owned(), network.loss())]);
+        Self { network, nodes, numbers: BTreeMap::new() }
     }
 
-    pub(super) fn network(&self) -> &'n Network {
-        self.network
+    /// The table of the first map over vertices: all others must have the same.
+    pub(super) fn table(&self) -> Found<&'n Arc<VertexTable>> {
+        let tables = self.network.nodes().iter().find_map(|node| match &node.op {
+            Op::Linear(map, _) => map.as_arcs(),
+            _ => None,
+        });
+        tables.map_or_else(|| self.refuse("loss", "made of maps over vertices"), |(table, _)| Ok(table))
     }
 
-    pub(super) fn op(&self, node: NodeId) -> &'n Op {
-        &self.network.node(node).op
+    /// Gives a node a name.
+    pub(super) fn name(&mut self, name: &str, node: NodeId) {
+        self.nodes.insert(name.to_owned(), node);
     }
 
-    pub(super) fn shape(&self, node: NodeId) -> Shape {
-        self.network.node(node).shape
+    pub(super) fn node(&self, name: &str) -> NodeId {
+        self.nodes[name]
+    }
+
+    pub(super) fn op(&self, name: &str) -> &'n Op {
+        &self.network.node(self.node(name)).op
+    }
+
+    pub(super) fn shape(&self, name: &str) -> Shape {
+        self.network.node(self.node(name)).shape
+    }
+
+    /// A number that was read.
+    pub(super) fn number(&self, name: &str) -> f64 {
+        self.numbers[name]
+    }
+
+    /// Holds nodes to equations, one in a line. The node on the left is known; nodes on the right are, from here on.
+    pub(super) fn hold(&mut self, equations: &str) -> Found<()> {
+        for equation in equations.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let (name, text) = equation.split_once(" = ").expect("an equation");
+            let held = self.matches(self.node(name), &formula::read(text));
+            held.map_err(|node| self.refusal(node, format!("as in `{equation}`").into()))?;
+        }
+        Ok(())
+    }
+
+    /// The node at which a formula does not hold.
+    fn matches(&mut self, node: NodeId, formula: &Formula<'_>) -> Result<(), NodeId> {
+        let network = self.network;
+        let op = &network.node(node).op;
+        let require = |holds: bool| if holds { Ok(()) } else { Err(node) };
+        match formula {
+            Formula::Node(name) => require(*self.nodes.entry((*name).to_owned()).or_insert(node) == node),
+            Formula::Sum(terms) => {
+                let Op::Sum(found) = op else { return Err(node) };
+                require(found.len() == terms.len())?;
+                for ((weight, term), &(number, of)) in terms.iter().zip(found) {
+                    match term {
+                        Some(term) => {
+                            require(self.weighs(*weight, number))?;
+                            self.matches(of, term)?;
+                        }
+                        None => {
+                            let Op::Constant(Values { shape: Shape::SCALAR, data }) = &network.node(of).op
+                            else {
+                                return Err(of);
+                            };
+                            require(self.weighs(*weight, number * data[0]))?;
+                        }
+                    }
+                }
+                Ok(())
+            }
+            Formula::Apply("squares", of) => {
+                let Op::SumAll(squares) = *op else { return Err(node) };
+                let Op::Product(a, b) = network.node(squares).op else { return Err(squares) };
+                require(a == b)?;
+                self.matches(a, &of[0])?;
+                // A difference is one of nodes with the same shape; other operands may be stretched only to add a number.
+                let operands = network.node(a).op.operands();
+                let fits = |of: &NodeId| {
+                    matches!(network.node(*of).op, Op::Constant(_))
+                        || network.node(*of).shape == network.node(a).shape
+                };
+                require(!matches!(of[0], Formula::Sum(_)) || operands.iter().all(fits))
+            }
+            Formula::Apply("stop_gradient", of)
+                if !matches!(op, Op::StopGradient(_)) && faults::planted("stop not looked for") =>
+            {
+                self.matches(node, &of[0])
+            }
+            Formula::Apply(way @ ("left" | "right"), of) => match *op {
+                Op::Shift(by, from) if by == if *way == "left" { -1 } else { 1 } => {
+                    self.matches(from, &of[0])
+                }
+                _ => Err(node),
+            },
+            Formula::Apply(name, of) => {
+                match arcs_named(name) {
+                    Some(arcs) => {
+                        let found = if let Op::Linear(map, _) = op { self.arcs_of(map) } else { None };
+                        require(found.is_some_and(|(found, bias)| found == arcs && same(bias, 0.0)))?;
+                    }
+                    None => require(op.word() == name.replace('_', "-"))?,
+                }
+                let operands = op.operands();
+                require(operands.len() == of.len())?;
+                operands.into_iter().zip(of).try_for_each(|(operand, of)| self.matches(operand, of))
+            }
+        }
+    }
+
+    /// Whether a number is what a weight says; a free one is noted.
+    fn weighs(&mut self, weight: Weight<'_>, number: f64) -> bool {
+        match weight {
+            Weight::Is(expected) => same(number, expected),
+            Weight::Free(sign, name) => {
+                let known = *self.numbers.entry(name.to_owned()).or_insert(sign * number);
+                number.is_finite() && same(known, sign * number)
+            }
+        }
+    }
+
+    /// Arcs of the network's table, and the constant that is added to every output.
+    fn arcs_of(&self, map: &LinearMap) -> Option<(Arcs, f64)> {
+        let ((table, arcs), bias) = (map.as_arcs()?, map.same_bias()?);
+        let known = self.table().ok()?;
+        (table == known).then_some((arcs, bias))
+    }
+
+    fn refusal(&self, node: NodeId, expected: Cow<'static, str>) -> Unrecognised {
+        let found = self.network.node(node);
+        Unrecognised { node: node.index(), name: found.name.clone(), found: found.op.word(), expected }
     }
 
     /// The node is something else.
-    pub(super) fn refuse<T>(&self, node: NodeId, expected: &'static str) -> Found<T> {
-        let found = self.network.node(node);
-        Err(Unrecognised {
-            node: node.index(),
-            name: found.name.clone(),
-            found: found.op.word(),
-            expected: expected.into(),
-        })
+    pub(super) fn refuse<T>(&self, name: &str, expected: &'static str) -> Found<T> {
+        Err(self.refusal(self.node(name), expected.into()))
     }
 
-    /// The node of a parameter is something else.
-    pub(super) fn refuse_parameter<T>(&self, parameter: ParameterId, expected: &'static str) -> Found<T> {
-        let mut nodes = self.network.numbered_nodes();
-        let node = nodes.find(|(_, node)| matches!(node.op, Op::Parameter(id) if id == parameter));
-        self.refuse(node.map_or(self.network.loss(), |(id, _)| id), expected)
-    }
-
-    pub(super) fn require(&self, holds: bool, node: NodeId, expected: &'static str) -> Found<()> {
-        if holds { Ok(()) } else { self.refuse(node, expected) }
-    }
-
-    /// A number that was read must be one.
-    pub(super) fn finite(&self, number: f64, node: NodeId) -> Found<f64> {
-        self.require(number.is_finite(), node, "made of finite numbers")?;
-        Ok(number)
+    pub(super) fn require(&self, holds: bool, name: &str, expected: &'static str) -> Found<()> {
+        if holds { Ok(()) } else { self.refuse(name, expected) }
     }
 
     /// What `pick` finds in a node's operation.
     pub(super) fn pick<T>(
         &self,
-        node: NodeId,
+        name: &str,
         expected: &'static str,
         pick: impl FnOnce(&'n Op) -> Option<T>,
     ) -> Found<T> {
-        pick(self.op(node)).map_or_else(|| self.refuse(node, expected), Ok)
+        pick(self.op(name)).map_or_else(|| self.refuse(name, expected), Ok)
     }
 
-    pub(super) fn constant(&self, node: NodeId, expected: &'static str) -> Found<&'n Values> {
-        self.pick(node, expected, |op| if let Op::Constant(values) = op { Some(values) } else { None })
-    }
-
-    pub(super) fn input(&self, node: NodeId, expected: &'static str) -> Found<InputId> {
-        self.pick(node, expected, |op| if let Op::Input(id) = op { Some(*id) } else { None })
-    }
-
-    pub(super) fn reshaped(&self, node: NodeId, expected: &'static str) -> Found<NodeId> {
-        self.pick(node, expected, |op| if let Op::Reshape(of) = op { Some(*of) } else { None })
-    }
-
-    pub(super) fn sum(&self, node: NodeId, expected: &'static str) -> Found<&'n [(f64, NodeId)]> {
-        self.pick(node, expected, |op| if let Op::Sum(terms) = op { Some(&terms[..]) } else { None })
-    }
-
-    /// The value of a constant scalar.
-    pub(super) fn scalar(&self, node: NodeId, expected: &'static str) -> Found<f64> {
-        match self.op(node) {
-            Op::Constant(Values { shape: Shape::SCALAR, data }) => self.finite(data[0], node),
-            _ => self.refuse(node, expected),
+    /// The map of a node that was held to be linear.
+    pub(super) fn map(&self, name: &str) -> &'n LinearMap {
+        match self.op(name) {
+            Op::Linear(map, _) => map,
+            _ => unreachable!("held to be linear"),
         }
     }
 
-    /// `weight * of + bias`: (weight, of, bias).
-    pub(super) fn affine(&self, node: NodeId, expected: &'static str) -> Found<(f64, NodeId, f64)> {
-        let [(weight, of), (bias, one)] = *self.sum(node, expected)? else {
-            return self.refuse(node, expected);
-        };
-        let bias = bias * self.scalar(one, expected)?;
-        Ok((self.finite(weight, node)?, of, self.finite(bias, node)?))
+    /// The arcs of such a node, with the constant that is added to every output.
+    pub(super) fn arcs(&self, name: &str, expected: &'static str) -> Found<(Arcs, f64)> {
+        self.arcs_of(self.map(name)).map_or_else(|| self.refuse(name, expected), Ok)
     }
 
-    /// `weight * of + bias` with these very numbers: of.
-    pub(super) fn affine_of(
-        &self,
-        node: NodeId,
-        (weight, bias): (f64, f64),
-        expected: &'static str,
-    ) -> Found<NodeId> {
-        let (found, of, constant) = self.affine(node, expected)?;
-        self.require(same(found, weight) && same(constant, bias), node, expected)?;
-        Ok(of)
+    pub(super) fn input(&self, name: &str) -> Found<InputId> {
+        self.pick(name, "an input", |op| if let Op::Input(id) = op { Some(*id) } else { None })
     }
 
-    /// `first * a + second * b` with these very weights: (a, b).
-    pub(super) fn pair(
-        &self,
-        node: NodeId,
-        (first, second): (f64, f64),
-        expected: &'static str,
-    ) -> Found<(NodeId, NodeId)> {
-        match *self.sum(node, expected)? {
-            [(u, a), (v, b)] if same(u, first) && same(v, second) => Ok((a, b)),
-            _ => self.refuse(node, expected),
-        }
+    pub(super) fn constant(&self, name: &str) -> Found<&'n [f64]> {
+        let numbers = |op: &'n Op| if let Op::Constant(values) = op { Some(&values.data[..]) } else { None };
+        self.pick(name, "a constant", numbers)
     }
 
-    pub(super) fn product(&self, node: NodeId, expected: &'static str) -> Found<(NodeId, NodeId)> {
-        self.pick(node, expected, |op| if let Op::Product(a, b) = op { Some((*a, *b)) } else { None })
+    /// The unit matrix whose first entry is 1.
+    pub(super) fn check_first_axis(&self, name: &str) -> Found<()> {
+        let mut entries = self.constant(name)?.iter().enumerate();
+        let first = entries.all(|(i, &entry)| same(entry, if i == 0 { 1.0 } else { 0.0 }));
+        self.require(first, name, "the first axis")
     }
 
-    pub(super) fn relu(&self, node: NodeId, expected: &'static str) -> Found<NodeId> {
-        self.pick(node, expected, |op| if let Op::Relu(of) = op { Some(*of) } else { None })
-    }
-
-    pub(super) fn sum_all(&self, node: NodeId, expected: &'static str) -> Found<NodeId> {
-        self.pick(node, expected, |op| if let Op::SumAll(of) = op { Some(*of) } else { None })
-    }
-
-    pub(super) fn sum_columns(&self, node: NodeId, expected: &'static str) -> Found<NodeId> {
-        self.pick(node, expected, |op| if let Op::SumColumns(of) = op { Some(*of) } else { None })
-    }
-
-    pub(super) fn stopped(&self, node: NodeId, expected: &'static str) -> Found<NodeId> {
-        self.pick(node, expected, |op| if let Op::StopGradient(of) = op { Some(*of) } else { None })
-    }
-
-    /// The sum of all squares of a node: that node.
-    pub(super) fn squares(&self, node: NodeId, expected: &'static str) -> Found<NodeId> {
-        let (a, b) = self.product(self.sum_all(node, expected)?, expected)?;
-        self.require(a == b, node, expected)?;
-        Ok(a)
-    }
-
-    /// The squared distance of two nodes: these nodes.
-    pub(super) fn squared_distance(&self, node: NodeId, expected: &'static str) -> Found<(NodeId, NodeId)> {
-        let (a, b) = self.pair(self.squares(node, expected)?, (1.0, -1.0), expected)?;
-        self.require(self.shape(a) == self.shape(b), node, expected)?;
-        Ok((a, b))
-    }
-
-    pub(super) fn parameter(&self, node: NodeId, expected: &'static str) -> Found<ParameterId> {
-        self.pick(node, expected, |op| if let Op::Parameter(id) = op { Some(*id) } else { None })
+    pub(super) fn parameter(&self, name: &str) -> Found<(ParameterId, StepRule)> {
+        let id =
+            self.pick(name, "a weight", |op| if let Op::Parameter(id) = op { Some(*id) } else { None })?;
+        Ok((id, self.network.parameters()[id.index()].step_rule))
     }
 
     /// A parameter that moves against its gradient: it, and its rate.
-    pub(super) fn descending(&self, node: NodeId, expected: &'static str) -> Found<(ParameterId, f64)> {
-        let id = self.parameter(node, expected)?;
-        match self.network.parameters()[id.index()].step_rule {
-            StepRule::Gradient { rate } => Ok((id, self.finite(rate, node)?)),
-            StepRule::Simplex => self.refuse(node, expected),
+    pub(super) fn descending(&self, name: &str) -> Found<(ParameterId, f64)> {
+        match self.parameter(name)? {
+            (id, StepRule::Gradient { rate }) if rate.is_finite() => Ok((id, rate)),
+            _ => self.refuse(name, "a weight that moves against its gradient"),
         }
     }
 
     /// A parameter that moves against its gradient with rate 1.
-    pub(super) fn unit_rate(&self, node: NodeId, expected: &'static str) -> Found<ParameterId> {
-        let (id, rate) = self.descending(node, expected)?;
-        self.require(same(rate, 1.0), node, "weights that move with rate 1")?;
+    pub(super) fn unit_rate(&self, name: &str) -> Found<ParameterId> {
+        let (id, rate) = self.descending(name)?;
+        self.require(same(rate, 1.0), name, "a weight that moves with rate 1")?;
         Ok(id)
     }
 
-    pub(super) fn linear(&self, node: NodeId, expected: &'static str) -> Found<(&'n LinearMap, NodeId)> {
-        self.pick(node, expected, |op| if let Op::Linear(map, of) = op { Some((map, *of)) } else { None })
-    }
-
-    /// Arcs of a table of vertices, with the constant that is added to every output.
-    pub(super) fn biased_arcs(
-        &self,
-        node: NodeId,
-        expected: &'static str,
-    ) -> Found<(&'n Arc<VertexTable>, Arcs, f64, NodeId)> {
-        let (map, of) = self.linear(node, expected)?;
-        match (map.as_arcs(), map.same_bias()) {
-            (Some((table, arcs)), Some(bias)) => Ok((table, arcs, bias, of)),
-            _ => self.refuse(node, expected),
+    /// All parameters are among these.
+    pub(super) fn check_known(&self, known: &[Option<ParameterId>], expected: &'static str) -> Found<()> {
+        let mut nodes = self.network.numbered_nodes();
+        match nodes.find(|(_, node)| matches!(node.op, Op::Parameter(id) if !known.contains(&Some(id)))) {
+            Some((node, _)) => Err(self.refusal(node, expected.into())),
+            None => Ok(()),
         }
     }
 
-    /// Arcs of a table of vertices, nothing added.
-    pub(super) fn arcs(
-        &self,
-        node: NodeId,
-        expected: &'static str,
-    ) -> Found<(&'n Arc<VertexTable>, Arcs, NodeId)> {
-        let (table, arcs, bias, of) = self.biased_arcs(node, expected)?;
-        self.require(same(bias, 0.0), node, expected)?;
-        Ok((table, arcs, of))
-    }
-
-    /// These very arcs of this very table: what they are applied to.
-    pub(super) fn arcs_of(
-        &self,
-        node: NodeId,
-        (table, arcs): (&Arc<VertexTable>, Arcs),
-        expected: &'static str,
-    ) -> Found<NodeId> {
-        let (found, which, of) = self.arcs(node, expected)?;
-        self.require(same_table(found, table) && which == arcs, node, expected)?;
-        Ok(of)
-    }
-
-    /// No parameters but these have an influence on the node's value.
-    pub(super) fn depends_only_on(
+    /// No parameters but these have an influence on the node's value, and it has no derivative with respect to any.
+    pub(super) fn check_fixed(
         &self,
         node: NodeId,
         allowed: &[Option<ParameterId>],
         expected: &'static str,
     ) -> Found<()> {
-        let mut influences = self.influences(node, |_| false).into_iter();
-        self.require(influences.all(|id| allowed.contains(&Some(id))), node, expected)
-    }
-
-    /// The node has no derivative with respect to any parameter.
-    pub(super) fn has_no_gradient(&self, node: NodeId, expected: &'static str) -> Found<()> {
         let stops = |op: &Op| matches!(op, Op::StopGradient(_) | Op::Quantize(..) | Op::Dequantize(..));
-        self.require(self.influences(node, stops).is_empty(), node, expected)
+        let fixed = self.influences(node, stops).is_empty();
+        match fixed && self.influences(node, |_| false).iter().all(|&id| allowed.contains(&Some(id))) {
+            true => Ok(()),
+            false => Err(self.refusal(node, expected.into())),
+        }
     }
 
     /// The parameters from which a node is reached, not through operations that stop.
@@ -255,9 +292,27 @@ impl<'n> Walk<'n> {
         };
         self.network.nodes().iter().zip(reached).filter_map(parameter).collect()
     }
-}
 
-/// Whether two tables have the same arcs.
-pub(super) fn same_table(a: &Arc<VertexTable>, b: &Arc<VertexTable>) -> bool {
-    Arc::ptr_eq(a, b) || a == b
+    /// Labels go to the loss's residual alone: the output does not depend on the input `targets` in any way, and on no other input but
+    /// through these nodes.
+    pub(super) fn check_inputs(&self, out: NodeId, targets: usize, through: &[NodeId]) -> Found<()> {
+        let everything = self.network.needed_by(&[out], |_, node| node.op.operands());
+        let elsewhere = self.network.needed_by(&[out], |id, node| match through.contains(&id) {
+            true => Vec::new(),
+            false => node.op.operands(),
+        });
+        for (id, node) in self.network.numbered_nodes() {
+            let expected = match node.op {
+                Op::Input(input) if input.index() == targets && everything[id.index()] => {
+                    "an input that the loss's residual alone sees"
+                }
+                Op::Input(input) if input.index() != targets && elsewhere[id.index()] => {
+                    "an input that hidden cells and the primary network alone see"
+                }
+                _ => continue,
+            };
+            return Err(self.refusal(id, expected.into()));
+        }
+        Ok(())
+    }
 }
