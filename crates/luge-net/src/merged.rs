@@ -15,7 +15,7 @@ mod rebuild;
 use crate::{
     Network, Node, NodeId, Op, ParameterId, SparseValues, StepRule, Values, evaluate, evaluate_rows,
 };
-use partition::{Ground, Partition, Splits};
+use partition::{Kinds, Partition, Splits};
 
 /// How the columns of a network's largest matrices hang together.
 #[derive(Clone, Debug)]
@@ -187,10 +187,7 @@ impl<'n> Columns<'n> {
         inputs: &[Values],
         also: &[NodeId],
     ) -> Result<Merged, NotByColumns> {
-        let wide = self.wide_parameters().map(|id| id.index());
-        let blocks: Vec<_> = wide.map(|at| (&weights[at], after.map(|after| &after[at]))).collect();
-        let ground = self.look(weights, inputs);
-        let kinds = ground.with_weights(&blocks, self.reach);
+        let kinds = self.kinds(weights, after, inputs);
         let n_kinds = kinds.kinds.len();
         match n_kinds * (6 * self.reach + 2) * 2 > self.n_columns {
             true => Err(NotByColumns::TooManyKinds { kinds: n_kinds, columns: self.n_columns }),
@@ -198,8 +195,8 @@ impl<'n> Columns<'n> {
         }
     }
 
-    /// How the matrices made from vectors tell columns apart.
-    fn look(&self, weights: &[SparseValues], inputs: &[Values]) -> Ground {
+    /// The kinds of columns, as the matrices made from vectors and the weights tell them apart.
+    fn kinds(&self, weights: &[SparseValues], after: Option<&[SparseValues]>, inputs: &[Values]) -> Kinds {
         let (mut marks, mut splits) = (Partition::new(self.n_columns), Splits::new());
         for &node in &self.spread {
             evaluate_rows(self.network, weights, inputs, node, |_, first, numbers| {
@@ -210,6 +207,9 @@ impl<'n> Columns<'n> {
             });
         }
         self.single.iter().for_each(|&column| marks.single_out(column));
+        for at in self.wide_parameters().map(|id| id.index()) {
+            marks.tell_apart_by_weights(&weights[at], after.map(|after| &after[at]));
+        }
         marks.with_neighbours(self.reach)
     }
 }

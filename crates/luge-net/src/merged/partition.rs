@@ -1,7 +1,5 @@
 //! Partitions columns into kinds, one matrix at a time.
 
-use std::collections::{BTreeMap, HashMap};
-
 use rustc_hash::FxHashMap;
 
 use crate::SparseValues;
@@ -73,8 +71,25 @@ impl Partition {
         self.next += 1;
     }
 
-    /// Columns that also have the same columns beside them, up to this many away.
-    pub(super) fn with_neighbours(self, reach: usize) -> Ground {
+    /// Columns in which a block of weights differs, or will differ after a step. Most columns hold the same number, and keep their marks.
+    pub(super) fn tell_apart_by_weights(&mut self, before: &SparseValues, after: Option<&SparseValues>) {
+        let (mut row, mut marks) = (0, FxHashMap::default());
+        for at in places(before, after) {
+            if row != at / self.marks.len() {
+                row = at / self.marks.len();
+                marks.clear();
+            }
+            let column = at % self.marks.len();
+            let after = after.map_or(0, |after| after.entry(at).to_bits());
+            let key = (self.marks[column], before.entry(at).to_bits(), after);
+            let new = *marks.entry(key).or_insert(self.next);
+            self.next = self.next.max(new + 1);
+            self.marks[column] = new;
+        }
+    }
+
+    /// Columns that also have the same columns beside them, up to this many away: the kinds, by the first column of each.
+    pub(super) fn with_neighbours(self, reach: usize) -> Kinds {
         let own = self.marks;
         let mut around = Self { marks: own.clone(), next: self.next };
         for away in 1..=reach {
@@ -83,126 +98,32 @@ impl Partition {
             around.split(&mut Splits::new(), 0, beyond().chain(marks()));
             around.split(&mut Splits::new(), 0, marks().skip(away).chain(beyond()));
         }
-        let mut ground = Ground { kind_of: around.marks, own: Vec::new(), kinds: Vec::new() };
+        let mut all = Kinds { of_column: around.marks, kinds: Vec::new() };
         let mut kind_of_mark = vec![u32::MAX; around.next as usize];
-        for (column, mark) in ground.kind_of.iter_mut().enumerate() {
+        for (column, mark) in all.of_column.iter_mut().enumerate() {
             let kind = &mut kind_of_mark[*mark as usize];
             if *kind == u32::MAX {
-                *kind = ground.kinds.len() as u32;
-                ground.kinds.push(ColumnKind { column, count: 0, place: 0 });
-                ground.own.push(own[column]);
+                *kind = all.kinds.len() as u32;
+                all.kinds.push(ColumnKind { column, count: 0, place: 0 });
             }
-            ground.kinds[*kind as usize].count += 1;
+            all.kinds[*kind as usize].count += 1;
             *mark = *kind;
         }
-        ground
+        all
     }
 }
 
-/// The kinds of columns before weights are compared.
-#[derive(Clone, Debug)]
-pub(super) struct Ground {
-    /// The kind of every column.
-    kind_of: Vec<u32>,
-    /// For every kind, the mark that its columns have whatever lies beside them.
-    own: Vec<u32>,
-    kinds: Vec<ColumnKind>,
-}
-
-/// The kinds of columns at some weights.
+/// The kinds of columns.
 #[derive(Debug)]
-pub(super) struct Kinds<'g> {
+pub(super) struct Kinds {
+    of_column: Vec<u32>,
     pub(super) kinds: Vec<ColumnKind>,
-    ground: &'g Ground,
-    /// For the kinds of the ground, which ones they are now.
-    renumbered: Vec<u32>,
-    /// The columns whose kind is another one.
-    others: HashMap<usize, u32>,
 }
 
-impl Kinds<'_> {
+impl Kinds {
     /// The kind of a column.
     pub(super) fn of(&self, column: usize) -> usize {
-        let own = || self.renumbered[self.ground.kind_of[column] as usize];
-        self.others.get(&column).copied().unwrap_or_else(own) as usize
-    }
-}
-
-/// What tells a column with weights of its own, or beside such a one, from others: in this order what it is without weights, its weights
-/// before and after a step, and the same of the columns beside it.
-type Reasons = Vec<u64>;
-
-impl Ground {
-    /// Tells columns apart by blocks of weights as well, and by what they will be after a step. Only columns near an entry that differs
-    /// from all others in its block are compared; elsewhere nothing has changed.
-    pub(super) fn with_weights(
-        &self,
-        blocks: &[(&SparseValues, Option<&SparseValues>)],
-        reach: usize,
-    ) -> Kinds<'_> {
-        let n_columns = self.kind_of.len();
-        let mut weights: BTreeMap<usize, Reasons> = BTreeMap::new();
-        for (block, (before, after)) in blocks.iter().enumerate() {
-            for at in places(before, *after) {
-                let (row, column) = (at / n_columns, at % n_columns);
-                let after = after.map_or(0, |after| after.entry(at).to_bits());
-                let reasons = weights.entry(column).or_default();
-                reasons.extend([block as u64, row as u64, before.entry(at).to_bits(), after]);
-            }
-        }
-        let mut near: Vec<usize> = weights
-            .keys()
-            .flat_map(|&column| column.saturating_sub(reach)..(column + reach + 1).min(n_columns))
-            .collect();
-        near.sort_unstable();
-        near.dedup();
-        // What a column is without looking beside it, as a number.
-        let mut numbers: HashMap<(u32, &[u64]), u64> = HashMap::new();
-        let own: BTreeMap<usize, u64> = weights
-            .iter()
-            .map(|(&column, reasons)| {
-                let next = numbers.len() as u64;
-                let key = (self.own[self.kind_of[column] as usize], &reasons[..]);
-                (column, u64::from(u32::MAX) + 1 + *numbers.entry(key).or_insert(next))
-            })
-            .collect();
-        let mark = |column: Option<usize>| match column.filter(|&column| column < n_columns) {
-            Some(column) => {
-                own.get(&column).copied().unwrap_or_else(|| self.own[self.kind_of[column] as usize].into())
-            }
-            None => BEYOND,
-        };
-        let (mut kinds, mut others) = (self.kinds.clone(), HashMap::with_capacity(near.len()));
-        let mut found: HashMap<Reasons, u32> = HashMap::new();
-        for &column in &near {
-            let beside = (1..=reach).flat_map(|away| [column.checked_sub(away), Some(column + away)]);
-            let reasons = [Some(column)].into_iter().chain(beside).map(mark).collect();
-            let kind = *found.entry(reasons).or_insert_with(|| {
-                kinds.push(ColumnKind { column, count: 0, place: 0 });
-                kinds.len() as u32 - 1
-            });
-            kinds[kind as usize].count += 1;
-            kinds[self.kind_of[column] as usize].count -= 1;
-            others.insert(column, kind);
-        }
-        self.numbered(kinds, others)
-    }
-
-    /// Leaves out kinds without columns, and names the first column of each of the others.
-    fn numbered(&self, kinds: Vec<ColumnKind>, mut others: HashMap<usize, u32>) -> Kinds<'_> {
-        let mut left: Vec<(usize, ColumnKind)> =
-            kinds.into_iter().enumerate().filter(|(_, kind)| kind.count > 0).collect();
-        let n_kinds = left.iter().map(|&(old, _)| old + 1).max().unwrap_or(0).max(self.kinds.len());
-        for (old, kind) in left.iter_mut().filter(|(old, _)| *old < self.kinds.len()) {
-            let still =
-                |&column: &usize| self.kind_of[column] as usize == *old && !others.contains_key(&column);
-            kind.column = (kind.column..self.kind_of.len()).find(still).unwrap_or(kind.column);
-        }
-        left.sort_unstable_by_key(|(_, kind)| kind.column);
-        let mut renumbered = vec![u32::MAX; n_kinds];
-        (0..).zip(&left).for_each(|(new, &(old, _))| renumbered[old] = new);
-        others.values_mut().for_each(|kind| *kind = renumbered[*kind as usize]);
-        Kinds { kinds: left.into_iter().map(|(_, kind)| kind).collect(), ground: self, renumbered, others }
+        self.of_column[column] as usize
     }
 }
 

@@ -40,7 +40,7 @@ impl Picked {
 
 /// Picks columns: one of each kind with all that its weights reach, and all that those units depend on, counted once; then one more of each
 /// kind, counted as often as is left.
-fn pick(columns: &Columns<'_>, all: &mut Kinds<'_>) -> Picked {
+fn pick(columns: &Columns<'_>, all: &mut Kinds) -> Picked {
     let (n, reach) = (columns.n_columns, columns.reach);
     let mut picked = Picked::default();
     let mut counted = vec![0_usize; all.kinds.len()];
@@ -57,7 +57,7 @@ fn pick(columns: &Columns<'_>, all: &mut Kinds<'_>) -> Picked {
     picked
 }
 
-pub(super) fn rebuild(columns: &Columns<'_>, mut kinds: Kinds<'_>, also: &[NodeId]) -> Merged {
+pub(super) fn rebuild(columns: &Columns<'_>, mut kinds: Kinds, also: &[NodeId]) -> Merged {
     let picked = pick(columns, &mut kinds);
     let network = columns.network;
     let width = picked.columns.len();
@@ -101,7 +101,7 @@ fn needed(columns: &Columns<'_>, also: &[NodeId]) -> Vec<bool> {
 struct Rebuilder<'a> {
     columns: &'a Columns<'a>,
     picked: &'a Picked,
-    kinds: &'a Kinds<'a>,
+    kinds: &'a Kinds,
     nodes: Vec<Node>,
     ids: Vec<Option<NodeId>>,
     /// How often each column is counted.
