@@ -1,164 +1,94 @@
 //! Arcs held to the table that engines read, vertex by vertex.
 //!
 //! A network's maps list arcs; an engine that evaluates only what is not zero asks the table for blocks, symbols and columns instead.
-//! Both must say the same of every vertex, and here what the listed arcs say is read back and compared.
+//! Both must say the same of every vertex, so what the table says is written as arcs here, and compared with those that are listed.
 
-use super::{Arcs, Column, VertexTable, tracks};
+use super::{Arcs, VertexTable, deposit, extract, tracks};
 
-/// The arcs of one vertex: (output, input, weight).
-type Listed = [(usize, usize, f64)];
+/// An arc: (output, input, weight).
+type Arc = (usize, usize, f64);
 
 /// The first vertex whose listed arcs are not what the table says of it, if there is one.
 pub(crate) fn first_difference(table: &VertexTable, arcs: Arcs) -> Option<usize> {
-    let mut track_of = vec![usize::MAX; table.n_tracks()];
-    table.rows.iter().enumerate().for_each(|(track, &row)| track_of[row] = track);
     if arcs == Arcs::Alike {
-        return (!combinations_are_alike(table, &track_of)).then_some(0);
+        let combinations = table.patterns.iter().flat_map(|&(mask, first)| {
+            (0..1_u32 << mask.count_ones()).map(move |at| ((first + at) as usize, mask, deposit(at, mask)))
+        });
+        let said = combinations.flat_map(|(at, mask, symbols)| {
+            rows(table, mask, symbols).map(move |(row, weight)| (at, row, weight))
+        });
+        return (!same(&mut arcs.list(table), &mut said.collect::<Vec<Arc>>())).then_some(0);
     }
     let (mut listed, mut n_dips) = (Vec::new(), 0);
-    (0..table.n_vertices()).find(|&v| {
+    (0..table.n_vertices()).find(|&vertex| {
         listed.clear();
-        arcs.visit_one(table, v, n_dips, |row, col, weight| listed.push((row, col, weight)));
-        let own = table.column(v).is_some_and(|column| column.next as usize == table.block(v));
-        let alike = Vertex { table, v, track_of: &track_of, own, n_dips }.says(arcs, &listed);
-        n_dips += usize::from(own);
-        !alike
+        arcs.visit_one(table, vertex, n_dips, |row, col, weight| listed.push((row, col, weight)));
+        let mut said = says(table, arcs, vertex, n_dips);
+        n_dips += usize::from(follows_itself(table, vertex));
+        !same(&mut listed, &mut said)
     })
 }
 
-/// A vertex as engines know it.
-struct Vertex<'t> {
-    table: &'t VertexTable,
-    v: usize,
-    track_of: &'t [usize],
-    /// Whether its column leads back to its block.
-    own: bool,
-    n_dips: usize,
+/// Whether the same arcs are listed, each of them once, in whatever order.
+fn same(listed: &mut [Arc], said: &mut [Arc]) -> bool {
+    let place = |&(row, col, _): &Arc| (row, col);
+    listed.sort_by_key(place);
+    said.sort_by_key(place);
+    let is = |(a, b): (&Arc, &Arc)| place(a) == place(b) && a.2.total_cmp(&b.2).is_eq();
+    listed.len() == said.len() && listed.iter().zip(&*said).all(is)
 }
 
-impl Vertex<'_> {
-    fn says(&self, arcs: Arcs, listed: &Listed) -> bool {
-        let &Self { table, v, own, n_dips, .. } = self;
-        let (block, symbols, column) = (table.block(v), table.symbols(v), table.column(v));
-        let seen = table.looks_at(block);
-        let all = table.all_tracks();
-        let only =
-            |row: usize, col: usize, weight: f64| matches!(*listed, [arc] if same(arc, (row, col, weight)));
-        let if_own = |is: bool| if own { is } else { listed.is_empty() };
-        let of_all = |weight: f64, symbol: f64| weight + f64::from(seen.count_ones()) * symbol;
-        match arcs {
-            Arcs::Now => self.signs(listed) == Some((seen, symbols)),
-            Arcs::Next { at_rest } => {
-                let left = match column {
-                    Some(&Column { put, plus, .. }) => (seen | put, symbols & !put | plus),
-                    None if at_rest => (seen, symbols),
-                    None => (0, 0),
-                };
-                self.signs(listed) == Some(left)
-            }
-            Arcs::Keep { at_rest } => {
-                let kept =
-                    if column.is_some() || at_rest { all & !(seen | column.map_or(0, |c| c.put)) } else { 0 };
-                self.signs(listed) == Some((kept, kept))
-            }
-            Arcs::Moving { by, at_rest } => {
-                let (left, right) = column.map_or((0, 0), |c| (c.left, c.right));
-                let moved = match by {
-                    -1 => left,
-                    1 => right,
-                    _ if column.is_none() && !at_rest => 0,
-                    _ => all & !(left | right),
-                };
-                self.signs(listed) == Some((moved, moved))
-            }
-            Arcs::Marginals => {
-                self.marginals(listed, (block, seen), |(row, col, weight)| (row, col == v, weight, 1.0))
-            }
-            Arcs::Successors { block: weight, symbol } => match column {
-                None => listed.is_empty(),
-                Some(column) => {
-                    let next = column.next as usize;
-                    let both = seen & table.looks_at(next);
-                    let expected = |col: usize| if col < table.n_blocks() { weight } else { symbol };
-                    self.marginals(listed, (next, both), |(row, col, found)| {
-                        (col, row == v, found, expected(col))
-                    })
-                }
-            },
-            Arcs::SelfEdges { block, symbol } => if_own(only(v, v, of_all(block, symbol))),
-            Arcs::Levels { at_rest, .. } if column.is_none() => only(0, v, at_rest),
-            Arcs::Levels { block, symbol, .. } => if_own(only(0, v, of_all(block, symbol))),
-            Arcs::Dips { weight } => if_own(only(n_dips, v, weight)),
-            Arcs::DipLevels { block, symbol } => if_own(only(0, n_dips, of_all(block, symbol))),
-            Arcs::NextBlock => only(column.map_or(block, |c| c.next as usize), v, 1.0),
-            Arcs::OfBlock => only(v, block, 1.0),
-            Arcs::OfSymbols => matches!(*listed, [(row, col, weight)] if row == v && is(weight, 1.0)
-                && combination(table, col) == Some((seen, symbols))),
-            Arcs::Alike => false,
+fn follows_itself(table: &VertexTable, vertex: usize) -> bool {
+    table.column(vertex).is_some_and(|column| column.next as usize == table.block(vertex))
+}
+
+/// A row for each of these tracks, with weight 1 for those in `plus` and -1 for the others.
+fn rows(table: &VertexTable, mask: u32, plus: u32) -> impl Iterator<Item = (usize, f64)> + '_ {
+    tracks(mask).map(move |track| (table.rows[track], if plus >> track & 1 == 1 { 1.0 } else { -1.0 }))
+}
+
+/// The arcs of a vertex as an engine knows it; `n_dips` vertices before it follow themselves.
+fn says(table: &VertexTable, arcs: Arcs, vertex: usize, n_dips: usize) -> Vec<Arc> {
+    let (block, symbols, column) = (table.block(vertex), table.symbols(vertex), table.column(vertex));
+    let (seen, all) = (table.looks_at(block), table.all_tracks());
+    let own = follows_itself(table, vertex);
+    let (put, plus, left, right) = column.map_or((0, 0, 0, 0), |c| (c.put, c.plus, c.left, c.right));
+    let to_rows = |mask: u32, plus: u32| {
+        rows(table, mask, plus).map(|(row, weight)| (row, vertex, weight)).collect::<Vec<Arc>>()
+    };
+    // At rest, a vertex that counts leaves everything as it is.
+    let counts = |at_rest: bool| column.is_some() || at_rest;
+    let only = |exists: bool, arc: Arc| if exists { vec![arc] } else { Vec::new() };
+    let of_all = |weight: f64, symbol: f64| weight + f64::from(seen.count_ones()) * symbol;
+    let marginals = |of: usize, mask: u32| {
+        tracks(mask).map(move |track| table.marginal(of, track, symbols >> track & 1)).chain([of])
+    };
+    match arcs {
+        Arcs::Now => to_rows(seen, symbols),
+        Arcs::Next { at_rest } if counts(at_rest) => to_rows(seen | put, symbols & !put | plus),
+        Arcs::Keep { at_rest } if counts(at_rest) => to_rows(all & !seen & !put, all),
+        Arcs::Moving { by: 0, at_rest } if counts(at_rest) => to_rows(all & !left & !right, all),
+        Arcs::Moving { by: -1, .. } => to_rows(left, all),
+        Arcs::Moving { by: 1, .. } => to_rows(right, all),
+        Arcs::Next { .. } | Arcs::Keep { .. } | Arcs::Moving { .. } | Arcs::Alike => Vec::new(),
+        Arcs::Marginals => marginals(block, seen).map(|marginal| (marginal, vertex, 1.0)).collect(),
+        Arcs::Successors { block, symbol } => column.map_or_else(Vec::new, |column| {
+            let next = column.next as usize;
+            let weight = |marginal: usize| if marginal < table.n_blocks() { block } else { symbol };
+            let both = marginals(next, seen & table.looks_at(next));
+            both.map(|marginal| (vertex, marginal, weight(marginal))).collect()
+        }),
+        Arcs::SelfEdges { block, symbol } => only(own, (vertex, vertex, of_all(block, symbol))),
+        Arcs::Levels { at_rest, .. } if column.is_none() => vec![(0, vertex, at_rest)],
+        Arcs::Levels { block, symbol, .. } => only(own, (0, vertex, of_all(block, symbol))),
+        Arcs::Dips { weight } => only(own, (n_dips, vertex, weight)),
+        Arcs::DipLevels { block, symbol } => only(own, (0, n_dips, of_all(block, symbol))),
+        Arcs::NextBlock => vec![(column.map_or(block, |c| c.next as usize), vertex, 1.0)],
+        Arcs::OfBlock => vec![(vertex, block, 1.0)],
+        Arcs::OfSymbols => {
+            let pattern = table.patterns.iter().find(|&&(mask, _)| mask == seen);
+            let &(_, first) = pattern.expect("a pattern for every block");
+            vec![(vertex, (first + extract(symbols, seen)) as usize, 1.0)]
         }
     }
-
-    /// Arcs to rows with weights -1 and 1: the tracks that have one, and those where it is 1.
-    fn signs(&self, listed: &Listed) -> Option<(u32, u32)> {
-        let (mut some, mut plus) = (0_u32, 0_u32);
-        for &(row, col, weight) in listed {
-            let track = 1 << self.track_of.get(row)?;
-            if col != self.v || some & track != 0 || !is(weight.abs(), 1.0) {
-                return None;
-            }
-            some |= track;
-            plus |= if weight > 0.0 { track } else { 0 };
-        }
-        Some((some, plus))
-    }
-
-    /// One arc of a block, and one for the symbol of this vertex on each of these tracks. `arc` says which marginal an arc belongs to,
-    /// whether its other end is right, its weight and what that must be.
-    fn marginals(
-        &self,
-        listed: &Listed,
-        (block, on): (usize, u32),
-        arc: impl Fn((usize, usize, f64)) -> (usize, bool, f64, f64),
-    ) -> bool {
-        let symbols = self.table.symbols(self.v);
-        let mut expected: Vec<usize> =
-            tracks(on).map(|i| self.table.marginal(block, i, symbols >> i & 1)).chain([block]).collect();
-        listed.len() == expected.len()
-            && listed.iter().all(|&found| {
-                let (marginal, end, weight, must_be) = arc(found);
-                let place = expected.iter().position(|&other| other == marginal);
-                place.map(|place| expected.swap_remove(place)).is_some() && end && is(weight, must_be)
-            })
-    }
-}
-
-fn is(a: f64, b: f64) -> bool {
-    a.total_cmp(&b).is_eq()
-}
-
-fn same(a: (usize, usize, f64), b: (usize, usize, f64)) -> bool {
-    (a.0, a.1) == (b.0, b.1) && is(a.2, b.2)
-}
-
-/// The tracks and symbols of a combination, counted over all patterns.
-fn combination(table: &VertexTable, at: usize) -> Option<(u32, u32)> {
-    let (mask, first) = *table.patterns.iter().rev().find(|&&(_, first)| first as usize <= at)?;
-    let packed = at as u32 - first;
-    (packed >> mask.count_ones() == 0).then(|| (mask, super::deposit(packed, mask)))
-}
-
-/// Whether every combination of symbols has exactly its own symbols.
-fn combinations_are_alike(table: &VertexTable, track_of: &[usize]) -> bool {
-    let mut found = vec![(0_u32, 0_u32); table.n_combinations()];
-    for (row, col, weight) in Arcs::Alike.list(table) {
-        let (Some((some, plus)), Some(&track)) = (found.get_mut(row), track_of.get(col)) else {
-            return false;
-        };
-        if *some >> track & 1 == 1 || !is(weight.abs(), 1.0) {
-            return false;
-        }
-        *some |= 1 << track;
-        *plus |= u32::from(weight > 0.0) << track;
-    }
-    (0..found.len()).all(|at| combination(table, at) == Some(found[at]))
 }
