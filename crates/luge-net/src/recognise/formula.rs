@@ -2,7 +2,8 @@
 //!
 //! `2 v - 0.5` is a weighted sum, in this order; a number alone is a constant term, and `$offset` a number that is read from the graph.
 //! `a * b` is a product, entry by entry, `[v]` a stop-gradient, `squares(a - b)` a sum of squares. `relu(v)` and the like are
-//! operations; names with a capital are maps over vertices, such as `Next(v)`; all other names are nodes.
+//! operations; names with a capital are maps over vertices, such as `Next(v)` or, with their numbers, `Dips<4>(v)`; all other
+//! names are nodes.
 
 use std::{iter::Peekable, vec::IntoIter};
 
@@ -11,8 +12,8 @@ use std::{iter::Peekable, vec::IntoIter};
 pub(super) enum Formula<'t> {
     /// The node of this name.
     Node(&'t str),
-    /// An operation on other nodes.
-    Apply(&'t str, Vec<Self>),
+    /// An operation with these numbers on other nodes.
+    Apply(&'t str, Vec<Weight<'t>>, Vec<Self>),
     /// A weighted sum; a term without a formula is a constant.
     Sum(Vec<(Weight<'t>, Option<Self>)>),
 }
@@ -73,6 +74,12 @@ fn weight<'t>(sign: f64, token: &'t str) -> Option<Weight<'t>> {
     token.strip_prefix('$').map(|name| Weight::Free(sign, name)).or_else(number)
 }
 
+/// A number of a map, with its sign.
+fn number<'t>(tokens: &mut Tokens<'t>) -> Weight<'t> {
+    let sign = if tokens.next_if_eq(&"-").is_some() { -1.0 } else { 1.0 };
+    tokens.next().and_then(|token| weight(sign, token)).expect("a number")
+}
+
 fn term<'t>(sign: f64, tokens: &mut Tokens<'t>) -> (Weight<'t>, Option<Formula<'t>>) {
     let Some(weight) = tokens.peek().and_then(|token| weight(sign, token)) else {
         return (Weight::Is(sign), Some(product(tokens)));
@@ -85,7 +92,7 @@ fn term<'t>(sign: f64, tokens: &mut Tokens<'t>) -> (Weight<'t>, Option<Formula<'
 fn product<'t>(tokens: &mut Tokens<'t>) -> Formula<'t> {
     let first = factor(tokens);
     match tokens.next_if_eq(&"*") {
-        Some(_) => Formula::Apply("product", vec![first, factor(tokens)]),
+        Some(_) => Formula::Apply("product", Vec::new(), vec![first, factor(tokens)]),
         None => first,
     }
 }
@@ -93,15 +100,25 @@ fn product<'t>(tokens: &mut Tokens<'t>) -> Formula<'t> {
 fn factor<'t>(tokens: &mut Tokens<'t>) -> Formula<'t> {
     let (formula, end) = match tokens.next() {
         Some("(") => (sum(tokens), ")"),
-        Some("[") => (Formula::Apply("stop_gradient", vec![sum(tokens)]), "]"),
-        Some(name) if tokens.next_if_eq(&"(").is_some() => {
-            let mut operands = vec![sum(tokens)];
+        Some("[") => (Formula::Apply("stop_gradient", Vec::new(), vec![sum(tokens)]), "]"),
+        name => {
+            let (name, mut numbers, mut operands) = (name.expect("a factor"), Vec::new(), Vec::new());
+            if tokens.next_if_eq(&"<").is_some() {
+                numbers.push(number(tokens));
+                while tokens.next_if_eq(&",").is_some() {
+                    numbers.push(number(tokens));
+                }
+                assert_eq!(tokens.next(), Some(">"), "the end of numbers");
+            }
+            if tokens.next_if_eq(&"(").is_none() {
+                return Formula::Node(name);
+            }
+            operands.push(sum(tokens));
             while tokens.next_if_eq(&",").is_some() {
                 operands.push(sum(tokens));
             }
-            (Formula::Apply(name, operands), ")")
+            (Formula::Apply(name, numbers, operands), ")")
         }
-        name => return Formula::Node(name.expect("a factor")),
     };
     assert_eq!(tokens.next(), Some(end), "the end of a factor");
     formula
@@ -120,8 +137,9 @@ mod tests {
         assert_eq!(read("x"), Node("x"));
         assert_eq!(read("1 x"), Sum(vec![(Is(1.0), Some(Node("x")))]));
         assert_eq!(read("-x + 0"), Sum(vec![(Is(-1.0), Some(Node("x"))), (Is(0.0), None)]));
-        let stop = Apply("stop_gradient", vec![Node("b")]);
-        let product = Apply("product", vec![Node("a"), stop]);
+        let apply = |name, operands| Apply(name, Vec::new(), operands);
+        let stop = apply("stop_gradient", vec![Node("b")]);
+        let product = apply("product", vec![Node("a"), stop]);
         assert_eq!(read("a * [b]"), product);
         assert_eq!(
             read("$c - $d a * [b]"),
@@ -129,7 +147,9 @@ mod tests {
         );
         let difference = Sum(vec![(Is(1.0), Some(Node("u"))), (Is(-1.0), Some(Node("v")))]);
         let shifted = Sum(vec![(Is(2.0), Some(difference)), (Is(-1.5), None)]);
-        assert_eq!(read("relu(2 (u - v) - 1.5)"), Apply("relu", vec![shifted]));
-        assert_eq!(read("select(a, b, c)"), Apply("select", vec![Node("a"), Node("b"), Node("c")]));
+        assert_eq!(read("relu(2 (u - v) - 1.5)"), apply("relu", vec![shifted]));
+        assert_eq!(read("select(a, b, c)"), apply("select", vec![Node("a"), Node("b"), Node("c")]));
+        let levels = Apply("Levels", vec![Free(1.0, "at_rest"), Is(-2.0)], vec![Node("x")]);
+        assert_eq!(read("Levels<$at_rest, -2>(x)"), levels);
     }
 }

@@ -6,7 +6,7 @@ use super::{
     Form, SparseLayers, tapes,
     walk::{Found, Walk, same, same_map},
 };
-use crate::{Arcs, LinearMap, Op, StepRule, VertexTable, faults, vertices::n_self_edges};
+use crate::{LinearMap, Op, StepRule, VertexTable, vertices::n_self_edges};
 
 /// What edges and levels weigh.
 struct EdgeWeights {
@@ -38,7 +38,12 @@ pub(super) fn read(walk: &mut Walk<'_>) -> Found<SparseLayers> {
         tapes::step(table, ["x", "T", "H"])
     ))?;
     let all = tapes::cells(walk, table)?;
-    let weights = if has_gates { gate_weights(walk, table)? } else { edge_unit_weights(walk, table)? };
+    let weights = if has_gates {
+        let [at_rest, edge, symbol] = ["at_rest", "edge", "symbol"].map(|name| walk.number(name));
+        EdgeWeights { at_rest, edge, symbol, edge_units: false, unrounded: true }
+    } else {
+        edge_unit_weights(walk, table)?
+    };
     let EdgeWeights { at_rest, edge, symbol, edge_units, unrounded } = weights;
     let finite = [at_rest, edge, symbol].iter().all(|weight| weight.is_finite());
     walk.require(finite, "landscape", "made of finite numbers")?;
@@ -77,50 +82,18 @@ pub(super) fn read(walk: &mut Walk<'_>) -> Found<SparseLayers> {
     })
 }
 
-/// Gates `ReLU(4 x - 3)`, each with a level and a row of edges, and dips where vertices follow themselves.
+/// Gates, each with a level and a row of edges. Where vertices follow themselves, rows are without these edges, and gates dip.
 fn of_gates(table: &VertexTable) -> (String, String) {
-    let has_dips = n_self_edges(table) > 0;
-    let (rows, dips) = if has_dips { ("(rows - self_edges)", "+ 2 dips") } else { ("rows", "") };
-    let equations = "levels = linear(gate)
-        gate = relu(opening)
-        opening = linear(x)
-        rows = linear(Marginals(x))";
-    let of_dips = "self_edges = linear(x)
-        dips = linear(relu(dipping))
-        dipping = linear(x)";
-    let of_dips = if has_dips { of_dips } else { "" };
-    (format!("+ levels + 4 sum_all(gate * {rows}) {dips}"), format!("{equations}\n{of_dips}"))
-}
-
-fn gate_weights(walk: &Walk<'_>, table: &VertexTable) -> Found<EdgeWeights> {
-    let is_gate =
-        walk.map("opening").as_diagonal().is_some_and(|(weight, bias)| same(weight, 4.0) && same(bias, -3.0));
-    walk.require(is_gate || faults::planted("gate not looked at"), "opening", "4 x - 3")?;
-    let expected = "levels of gates";
-    let (Arcs::Levels { at_rest, block, symbol }, 0.0) = walk.arcs("levels", expected)? else {
-        return walk.refuse("levels", expected);
-    };
-    let expected = "edges to the blocks that follow";
-    let (Arcs::Successors { block: edge, symbol: kept }, 0.0) = walk.arcs("rows", expected)? else {
-        return walk.refuse("rows", expected);
-    };
-    if n_self_edges(table) > 0 {
-        let arcs = Arcs::SelfEdges { block: edge, symbol: kept };
-        let expected = "edges from vertices to themselves, which rows are without";
-        walk.require(walk.arcs("self_edges", expected)? == (arcs, 0.0), "self_edges", expected)?;
-        let expected = "dips as deep as edges from vertices to themselves";
-        let arcs = Arcs::DipLevels { block: edge, symbol: kept };
-        walk.require(walk.arcs("dips", expected)? == (arcs, 0.0), "dips", expected)?;
-        let expected = "4 x - 7/2 of vertices that follow themselves";
-        walk.require(
-            walk.arcs("dipping", expected)? == (Arcs::Dips { weight: 4.0 }, -3.5),
-            "dipping",
-            expected,
-        )?;
-        let expected = "levels without those of edges from vertices to themselves";
-        walk.require(same(block, -edge) && same(symbol, -kept), "levels", expected)?;
+    let gate = "gate = relu(4 x - 3)\nrows = Successors<$edge, $symbol>(Marginals(x))";
+    if n_self_edges(table) == 0 {
+        let levels = "levels = Levels<$at_rest, $own_edge, $own_symbol>(gate)";
+        return ("+ levels + 4 sum_all(gate * rows)".to_owned(), format!("{levels}\n{gate}"));
     }
-    Ok(EdgeWeights { at_rest, edge, symbol: kept, edge_units: false, unrounded: true })
+    let levels = "levels = Levels<$at_rest, -$edge, -$symbol>(gate)
+        self_edges = SelfEdges<$edge, $symbol>(x)
+        dips = DipLevels<$edge, $symbol>(relu(Dips<4>(x) - 3.5))";
+    let terms = "+ levels + 4 sum_all(gate * (rows - self_edges)) + 2 dips";
+    (terms.to_owned(), format!("{levels}\n{gate}"))
 }
 
 /// The vertices at rest, and the edges: from every other vertex to each vertex of the block that follows.
@@ -150,8 +123,7 @@ fn of_edge_units(table: &VertexTable) -> (String, String) {
             undirected = linear(x)
             slopes = linear(relu(directed))
             directed = linear(x)
-            corners = linear(relu(ends))
-            ends = linear(x)";
+            corners = linear(relu(2 x - 1))";
     }
     (levels, equations)
 }
@@ -182,7 +154,6 @@ fn edge_unit_weights(walk: &Walk<'_>, table: &VertexTable) -> Found<EdgeWeights>
     };
     is("undirected", on_edges(2.0), "2 (x_v + x_w) - 1 on edges")?;
     is("directed", on_edges(-2.0), "2 x_v - 2 x_w - 1 on edges")?;
-    is("ends", LinearMap::diagonal(n_vertices, 2.0, -1.0), "2 x - 1 of every vertex")?;
     let mut weights = vec![0.0; edges.len()];
     walk.map("ridges").entries().iter().for_each(|&(_, edge, weight)| weights[edge as usize] = weight);
     let weighed = |sign: f64| {

@@ -84,7 +84,8 @@ pub(super) fn read(walk: &mut Walk<'_>) -> Found<StreamLayers> {
         ordered = gather(numbers)
         numbers = stack(reshape(features), reshape(-[z] + 0))",
     )?;
-    walk.require(same(targets::level_of_rest(walk)?, 1.0), "rest", "the weight at rest")?;
+    targets::check_alike(walk)?;
+    walk.require(same(walk.number("at_rest"), 1.0), "rest", "the weight at rest")?;
     let (carrier, gain) = (walk.number("carrier"), walk.number("gain"));
     walk.require(same(gain, 1.0 / carrier), "slope", "a distance less itself, divided by the carrier")?;
     let constant = walk.constant("carrier")?.iter().all(|&entry| same(entry, carrier));

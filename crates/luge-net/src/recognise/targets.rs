@@ -14,13 +14,14 @@ pub(super) fn read(walk: &mut Walk<'_>) -> Found<SparseLayers> {
         "landscape = $offset - $drop [rest] + 0.5 squares(x - [successor]) + 0.5 squares(under - [next]) + 0.5 squares(H - [moved])",
     )?;
     walk.hold(&successor(table, "t"))?;
+    check_alike(walk)?;
     let all = tapes::cells(walk, table)?;
     if all.trained.is_some_and(|(_, rate)| !same(rate, 1.0)) {
         return walk.refuse("T", "weights that move with rate 1");
     }
     let (vertex, head) = (walk.unit_rate("x")?, walk.unit_rate("H")?);
     let form =
-        Form::Targets { offset: walk.number("offset"), drop: walk.number("drop") * level_of_rest(walk)? };
+        Form::Targets { offset: walk.number("offset"), drop: walk.number("drop") * walk.number("at_rest") };
     let cells = all.trained.map(|(id, _)| id);
     Ok(SparseLayers {
         table: Arc::clone(table),
@@ -36,7 +37,7 @@ pub(super) fn read(walk: &mut Walk<'_>) -> Found<SparseLayers> {
 /// Where a step leads, from saturated copies s, h and t of the vertices x, the heads H and the cells T. What will be read is read from `cells`.
 pub(super) fn successor(table: &VertexTable, cells: &str) -> String {
     format!(
-        "rest = linear(s)
+        "rest = Levels<$at_rest, 0, 0>(s)
         {}
         under = sum_columns(T * [h])
         {}
@@ -52,18 +53,12 @@ pub(super) fn successor(table: &VertexTable, cells: &str) -> String {
     )
 }
 
-/// The weight of vertices at rest, and of no others; the units that find symbols alike must be 1 where all of them are.
-pub(super) fn level_of_rest(walk: &Walk<'_>) -> Found<f64> {
-    let table = walk.table()?;
-    let expected = "ReLU(t.r - (n - 1)) of all n symbols t that vertices look at";
-    let found = walk.map("alike");
+/// The units that find symbols alike are 1 where all of them are.
+pub(super) fn check_alike(walk: &Walk<'_>) -> Found<()> {
+    let (table, found) = (walk.table()?, walk.map("alike"));
     let is_alike = found.as_arcs().is_some_and(|(of, arcs)| of == table && arcs == Arcs::Alike);
-    walk.require(is_alike && found.bias()[..] == table.combination_biases(), "alike", expected)?;
-    let expected = "the weight on vertices at rest";
-    match walk.arcs("rest", expected)? {
-        (Arcs::Levels { at_rest, block: 0.0, symbol: 0.0 }, 0.0) if at_rest.is_finite() => Ok(at_rest),
-        _ => walk.refuse("rest", expected),
-    }
+    let biased = found.bias()[..] == table.combination_biases();
+    walk.require(is_alike && biased, "alike", "t.r - (n - 1) of all n symbols t that vertices look at")
 }
 
 pub(super) fn saturated_01(copy: &str, of: &str) -> String {

@@ -32,21 +32,25 @@ pub(super) fn same_map(a: &LinearMap, b: &LinearMap) -> bool {
         && a.bias() == b.bias()
 }
 
-/// The maps over vertices that have a name in formulas.
-fn arcs_named(name: &str) -> Option<Arcs> {
-    let moving = |by: i64| Some(Arcs::Moving { by, at_rest: true });
-    match name {
-        "Now" => Some(Arcs::Now),
-        "Next" => Some(Arcs::Next { at_rest: true }),
-        "Keep" => Some(Arcs::Keep { at_rest: true }),
-        "Left" => moving(-1),
-        "Stay" => moving(0),
-        "Right" => moving(1),
-        "Marginals" => Some(Arcs::Marginals),
-        "NextBlock" => Some(Arcs::NextBlock),
-        "OfBlock" => Some(Arcs::OfBlock),
-        "OfSymbols" => Some(Arcs::OfSymbols),
-        _ => None,
+/// The name of a map over vertices in formulas, and its numbers.
+fn named(arcs: Arcs) -> (&'static str, Vec<f64>) {
+    match arcs {
+        Arcs::Now => ("Now", vec![]),
+        Arcs::Next { at_rest: true } => ("Next", vec![]),
+        Arcs::Keep { at_rest: true } => ("Keep", vec![]),
+        Arcs::Moving { by: -1, at_rest: true } => ("Left", vec![]),
+        Arcs::Moving { by: 0, at_rest: true } => ("Stay", vec![]),
+        Arcs::Moving { by: 1, at_rest: true } => ("Right", vec![]),
+        Arcs::Marginals => ("Marginals", vec![]),
+        Arcs::Successors { block, symbol } => ("Successors", vec![block, symbol]),
+        Arcs::SelfEdges { block, symbol } => ("SelfEdges", vec![block, symbol]),
+        Arcs::Levels { at_rest, block, symbol } => ("Levels", vec![at_rest, block, symbol]),
+        Arcs::Dips { weight } => ("Dips", vec![weight]),
+        Arcs::DipLevels { block, symbol } => ("DipLevels", vec![block, symbol]),
+        Arcs::NextBlock => ("NextBlock", vec![]),
+        Arcs::OfBlock => ("OfBlock", vec![]),
+        Arcs::OfSymbols => ("OfSymbols", vec![]),
+        Arcs::Alike | Arcs::Next { .. } | Arcs::Keep { .. } | Arcs::Moving { .. } => ("", vec![]),
     }
 }
 
@@ -101,67 +105,85 @@ impl<'n> Walk<'n> {
     /// The node at which a formula does not hold.
     fn matches(&mut self, node: NodeId, formula: &Formula<'_>) -> Result<(), NodeId> {
         let network = self.network;
-        let op = &network.node(node).op;
         let require = |holds: bool| if holds { Ok(()) } else { Err(node) };
-        match formula {
-            Formula::Node(name) => require(*self.nodes.entry((*name).to_owned()).or_insert(node) == node),
-            Formula::Sum(terms) => {
-                let Op::Sum(found) = op else { return Err(node) };
+        match (formula, &network.node(node).op) {
+            (Formula::Node(name), _) => {
+                require(*self.nodes.entry((*name).to_owned()).or_insert(node) == node)
+            }
+            (Formula::Sum(terms), Op::Sum(found)) => {
                 require(found.len() == terms.len())?;
                 for ((weight, term), &(number, of)) in terms.iter().zip(found) {
-                    match term {
-                        Some(term) => {
+                    match (term, &network.node(of).op) {
+                        (Some(term), _) => {
                             require(self.weighs(*weight, number))?;
                             self.matches(of, term)?;
                         }
-                        None => {
-                            let Op::Constant(Values { shape: Shape::SCALAR, data }) = &network.node(of).op
-                            else {
-                                return Err(of);
-                            };
+                        (None, Op::Constant(Values { shape: Shape::SCALAR, data })) => {
                             require(self.weighs(*weight, number * data[0]))?;
                         }
+                        (None, _) => return Err(of),
                     }
                 }
                 Ok(())
             }
-            Formula::Apply("squares", of) => {
+            (Formula::Sum(terms), Op::Linear(map, of)) => match &terms[..] {
+                [(Weight::Is(1.0), Some(Formula::Apply(name, numbers, operands))), (bias, None)] => {
+                    require(self.is_map(map, name, numbers, *bias))?;
+                    self.matches(*of, &operands[0])
+                }
+                [(weight, Some(term)), (bias, None)] => {
+                    let Some((found, found_bias)) = map.as_diagonal() else { return Err(node) };
+                    let biased = self.weighs(*bias, found_bias) || faults::planted("gate not looked at");
+                    require(self.weighs(*weight, found) && biased)?;
+                    self.matches(*of, term)
+                }
+                _ => Err(node),
+            },
+            (Formula::Sum(_), _) => Err(node),
+            (Formula::Apply("squares", _, of), op) => {
                 let Op::SumAll(squares) = *op else { return Err(node) };
                 let Op::Product(a, b) = network.node(squares).op else { return Err(squares) };
                 require(a == b)?;
                 self.matches(a, &of[0])?;
-                // A difference is one of nodes with the same shape; other operands may be stretched only to add a number.
-                let operands = network.node(a).op.operands();
-                let fits = |of: &NodeId| {
-                    matches!(network.node(*of).op, Op::Constant(_))
-                        || network.node(*of).shape == network.node(a).shape
+                // The nodes of a difference have the same shape; nothing but a constant is stretched.
+                let fits = |of: &NodeId| match network.node(*of) {
+                    Node { op: Op::Constant(_), .. } => true,
+                    Node { shape, .. } => *shape == network.node(a).shape,
                 };
-                require(!matches!(of[0], Formula::Sum(_)) || operands.iter().all(fits))
+                require(!matches!(of[0], Formula::Sum(_)) || network.node(a).op.operands().iter().all(fits))
             }
-            Formula::Apply("stop_gradient", of)
+            (Formula::Apply("left", _, of), Op::Shift(-1, from))
+            | (Formula::Apply("right", _, of), Op::Shift(1, from)) => self.matches(*from, &of[0]),
+            (Formula::Apply("stop_gradient", _, of), op)
                 if !matches!(op, Op::StopGradient(_)) && faults::planted("stop not looked for") =>
             {
                 self.matches(node, &of[0])
             }
-            Formula::Apply(way @ ("left" | "right"), of) => match *op {
-                Op::Shift(by, from) if by == if *way == "left" { -1 } else { 1 } => {
-                    self.matches(from, &of[0])
-                }
-                _ => Err(node),
-            },
-            Formula::Apply(name, of) => {
-                match arcs_named(name) {
-                    Some(arcs) => {
-                        let found = if let Op::Linear(map, _) = op { self.arcs_of(map) } else { None };
-                        require(found.is_some_and(|(found, bias)| found == arcs && same(bias, 0.0)))?;
+            (Formula::Apply(name, numbers, of), op) => {
+                let is_named = match op {
+                    Op::Linear(map, _) if *name != "linear" => {
+                        self.is_map(map, name, numbers, Weight::Is(0.0))
                     }
-                    None => require(op.word() == name.replace('_', "-"))?,
-                }
+                    op => op.word() == name.replace('_', "-"),
+                };
                 let operands = op.operands();
-                require(operands.len() == of.len())?;
+                require(is_named && operands.len() == of.len())?;
                 operands.into_iter().zip(of).try_for_each(|(operand, of)| self.matches(operand, of))
             }
         }
+    }
+
+    /// Whether a map consists of the arcs of this name in the network's table, with these numbers and this bias.
+    fn is_map(&mut self, map: &LinearMap, name: &str, numbers: &[Weight<'_>], bias: Weight<'_>) -> bool {
+        let (Some((table, arcs)), Some(found_bias), Ok(known)) =
+            (map.as_arcs(), map.same_bias(), self.table())
+        else {
+            return false;
+        };
+        let (found, found_numbers) = named(arcs);
+        let is_named = table == known && found == name && found_numbers.len() == numbers.len();
+        let mut both = numbers.iter().chain([&bias]).zip(found_numbers.into_iter().chain([found_bias]));
+        is_named && both.all(|(&weight, number)| self.weighs(weight, number))
     }
 
     /// Whether a number is what a weight says; a free one is noted.
@@ -173,13 +195,6 @@ impl<'n> Walk<'n> {
                 number.is_finite() && same(known, sign * number)
             }
         }
-    }
-
-    /// Arcs of the network's table, and the constant that is added to every output.
-    fn arcs_of(&self, map: &LinearMap) -> Option<(Arcs, f64)> {
-        let ((table, arcs), bias) = (map.as_arcs()?, map.same_bias()?);
-        let known = self.table().ok()?;
-        (table == known).then_some((arcs, bias))
     }
 
     fn refusal(&self, node: NodeId, expected: Cow<'static, str>) -> Unrecognised {
@@ -212,11 +227,6 @@ impl<'n> Walk<'n> {
             Op::Linear(map, _) => map,
             _ => unreachable!("held to be linear"),
         }
-    }
-
-    /// The arcs of such a node, with the constant that is added to every output.
-    pub(super) fn arcs(&self, name: &str, expected: &'static str) -> Found<(Arcs, f64)> {
-        self.arcs_of(self.map(name)).map_or_else(|| self.refuse(name, expected), Ok)
     }
 
     pub(super) fn input(&self, name: &str) -> Found<InputId> {
