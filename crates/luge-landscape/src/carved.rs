@@ -5,7 +5,7 @@ use luge_machine::NormalForm;
 use luge_net::{GraphBuilder, NodeId, ParameterId, Shape, SparseValues, Values, faults};
 
 use crate::{
-    AskedConstants, BuildError, Configuration, Control, Corrections, ExternalConstants, LandscapeKind,
+    BuildError, Configuration, Control, Corrections, ExternalConstants, LandscapeKind, LandscapeOptions,
     PlainConstants, Undecodable, VertexSet, compact,
     configuration::{bit, one_hot},
     internal::{self, Configurations, Levels},
@@ -27,16 +27,6 @@ pub struct Bounds {
     pub stop: f64,
     /// A level between `stop` and `running_low`: from here on up the machine counts as running.
     pub switch: f64,
-}
-
-/// What to carve.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Carving<'a> {
-    pub(crate) kind: LandscapeKind,
-    pub(crate) vertices: VertexSet,
-    pub(crate) n_cells: usize,
-    pub(crate) constants: &'a AskedConstants,
-    pub(crate) corrections: &'a Corrections,
 }
 
 /// A carved landscape.
@@ -63,27 +53,27 @@ impl CarvedLandscape {
     pub(crate) fn outside(
         g: &mut GraphBuilder,
         normal: &NormalForm,
-        carving: &Carving<'_>,
+        options: &LandscapeOptions,
         read_only: Option<NodeId>,
     ) -> Result<Self, BuildError> {
         let n_tapes = normal.n_tapes();
-        check_size(normal, carving.kind, carving.vertices, carving.corrections)?;
-        if carving.kind == LandscapeKind::Plain {
-            let constants = PlainConstants::choose(n_tapes, carving.constants)?;
-            return Ok(Self::plain(g, normal, carving, read_only, &constants));
+        check_size(normal, options.kind, options.vertices, &options.corrections)?;
+        if options.kind == LandscapeKind::Plain {
+            let constants = PlainConstants::choose(n_tapes, &options.constants)?;
+            return Ok(Self::plain(g, normal, options, read_only, &constants));
         }
-        let constants = ExternalConstants::choose(n_tapes, carving.constants)?;
-        Ok(Self::external(g, normal, carving, read_only, &constants))
+        let constants = ExternalConstants::choose(n_tapes, &options.constants)?;
+        Ok(Self::external(g, normal, options, read_only, &constants))
     }
 
     pub(crate) fn external(
         g: &mut GraphBuilder,
         normal: &NormalForm,
-        carving: &Carving<'_>,
+        options: &LandscapeOptions,
         read_only: Option<NodeId>,
         constants: &ExternalConstants,
     ) -> Self {
-        let Carving { kind, vertices, n_cells, corrections, .. } = *carving;
+        let LandscapeOptions { kind, vertices, n_cells, ref corrections, .. } = *options;
         let n_copies = if kind == LandscapeKind::Relu { corrections.n_copies as usize } else { 1 };
         let control = Control::new(normal, vertices, n_copies);
         let tapes = Tapes { n_cells, read_only };
@@ -107,14 +97,14 @@ impl CarvedLandscape {
     fn plain(
         g: &mut GraphBuilder,
         normal: &NormalForm,
-        carving: &Carving<'_>,
+        options: &LandscapeOptions,
         read_only: Option<NodeId>,
         constants: &PlainConstants,
     ) -> Self {
-        let (n_tapes, n_cells) = (normal.n_tapes(), carving.n_cells);
-        let control = Control::new(normal, carving.vertices, 1);
+        let (n_tapes, n_cells) = (normal.n_tapes(), options.n_cells);
+        let control = Control::new(normal, options.vertices, 1);
         let tapes = Tapes { n_cells, read_only };
-        let (loss, weights) = plain::build(g, &control, tapes, constants, carving.corrections);
+        let (loss, weights) = plain::build(g, &control, tapes, constants, &options.corrections);
         let PlainConstants { drop, offset } = *constants;
         let bounds = Bounds {
             running_low: offset,
@@ -131,14 +121,14 @@ impl CarvedLandscape {
     pub(crate) fn inside(
         g: &mut GraphBuilder,
         configurations: Configurations,
-        carving: &Carving<'_>,
+        options: &LandscapeOptions,
         start: Option<internal::Start<'_>>,
     ) -> Self {
         let n_tapes = configurations.all[0].tapes.len();
         let has_start = start.is_some();
-        let levels = Levels::new(&configurations, carving.constants.scale.unwrap_or(1.0), has_start);
+        let levels = Levels::new(&configurations, options.constants.scale.unwrap_or(1.0), has_start);
         let (loss, vertex, vertex_node) =
-            internal::build(g, &configurations, &levels, start, carving.corrections);
+            internal::build(g, &configurations, &levels, start, &options.corrections);
         let (halted, last) = (levels.level(0), levels.level(1));
         let bounds = Bounds {
             running_low: last,
@@ -148,7 +138,7 @@ impl CarvedLandscape {
             switch: halted + 0.75 * (last - halted),
         };
         let holds = StateEncoding::Inside { configurations, vertex, vertex_node, has_start };
-        let n_cells = carving.n_cells;
+        let n_cells = options.n_cells;
         Self { kind: LandscapeKind::Internal, loss, bounds, n_tapes, n_cells, holds }
     }
 

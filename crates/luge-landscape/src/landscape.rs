@@ -6,7 +6,7 @@ use luge_net::{GraphBuilder, Network, NodeId, Shape, SparseValues, Values};
 use crate::{
     AskedConstants, Bounds, Configuration, ConstantsError, Control, Corrections, ExternalConstants,
     InternalError, Undecodable, VertexSet,
-    carved::{CarvedLandscape, Carving, StateEncoding},
+    carved::{CarvedLandscape, StateEncoding},
     internal::Configurations,
 };
 
@@ -54,11 +54,6 @@ impl LandscapeOptions {
             declared: Vec::new(),
             corrections: Corrections::default(),
         }
-    }
-
-    fn carving(&self) -> Carving<'_> {
-        let Self { kind, vertices, n_cells, constants, corrections, .. } = self;
-        Carving { kind: *kind, vertices: *vertices, n_cells: *n_cells, constants, corrections }
     }
 }
 
@@ -126,11 +121,11 @@ impl Landscape {
         let terrain = match options.kind {
             LandscapeKind::Internal => {
                 let configurations = Configurations::reachable(normal, &options.declared, options.n_cells)?;
-                CarvedLandscape::inside(&mut g, configurations, &options.carving(), None)
+                CarvedLandscape::inside(&mut g, configurations, options, None)
             }
             _ => {
                 let read_only = read_only_input(&mut g, normal, options.n_cells);
-                CarvedLandscape::outside(&mut g, normal, &options.carving(), read_only)?
+                CarvedLandscape::outside(&mut g, normal, options, read_only)?
             }
         };
         Ok(Self::finish(g, terrain))
@@ -140,7 +135,7 @@ impl Landscape {
     pub fn external(normal: &NormalForm, options: &LandscapeOptions, constants: &ExternalConstants) -> Self {
         let mut g = GraphBuilder::new();
         let read_only = read_only_input(&mut g, normal, options.n_cells);
-        let terrain = CarvedLandscape::external(&mut g, normal, &options.carving(), read_only, constants);
+        let terrain = CarvedLandscape::external(&mut g, normal, options, read_only, constants);
         Self::finish(g, terrain)
     }
 

@@ -5,8 +5,8 @@ use luge_net::{GraphBuilder, LinearMap, NodeId, Shape};
 
 use super::{BitConversion, DataLayout, ExtendedError, ExtendedOptions, Learner, scale};
 use crate::{
-    BuildError, Configuration, LandscapeKind, Primary,
-    carved::{CarvedLandscape, Carving, StateEncoding},
+    BuildError, Configuration, LandscapeKind, LandscapeOptions, Primary,
+    carved::{CarvedLandscape, StateEncoding},
     internal::{Configurations, Start},
     tapes::squared_distance,
 };
@@ -76,12 +76,11 @@ pub(super) fn carve(
 ) -> Result<(CarvedLandscape, Option<NodeId>), ExtendedError> {
     let normal = &learner.lowered().normal;
     let constants = scale::with_room(normal.n_tapes(), primary, options).map_err(BuildError::Constants)?;
-    let carving = Carving {
-        kind: options.kind,
+    let landscape = LandscapeOptions {
         vertices: options.vertices,
-        n_cells: options.n_cells,
-        constants: &constants,
-        corrections: &options.corrections,
+        constants,
+        corrections: options.corrections,
+        ..LandscapeOptions::new(options.kind, options.n_cells)
     };
     let layout = &options.layout;
     if options.kind == LandscapeKind::Internal {
@@ -93,13 +92,13 @@ pub(super) fn carve(
         let vertices: Vec<usize> = declared.iter().map(|c| configurations.index[c]).collect();
         let matches = matching(g, layout.n_bits(), bits);
         let start = Start { declared: &vertices, matches };
-        return Ok((CarvedLandscape::inside(g, configurations, &carving, Some(start)), None));
+        return Ok((CarvedLandscape::inside(g, configurations, &landscape, Some(start)), None));
     }
     let window = options.window();
     let blank = window.blank_start(learner);
     let read_only = window.read_only_tapes(g, learner, &blank, bits);
     let terrain =
-        CarvedLandscape::outside(g, normal, &carving, Some(read_only)).map_err(ExtendedError::Build)?;
+        CarvedLandscape::outside(g, normal, &landscape, Some(read_only)).map_err(ExtendedError::Build)?;
     Ok((terrain, Some(read_only)))
 }
 
