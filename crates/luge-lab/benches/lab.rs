@@ -40,7 +40,7 @@ fn bare(text: &str, most_steps: u64) -> f64 {
         let task = &scene.task;
         let started = Instant::now();
         let mut engine =
-            Exact::new(task.network, &task.parameters, &task.inputs, CacheLevel::Blocks).expect("exact");
+            Exact::new(task.network, &task.parameters, &task.inputs, CacheLevel::Macrosteps).expect("exact");
         engine.run(&StopRule { most_steps, ..task.stop }).expect("gradients");
         started.elapsed().as_secs_f64()
     })

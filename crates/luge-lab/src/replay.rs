@@ -103,7 +103,7 @@ impl<'n> Replay<'n> {
     /// # Errors
     /// If the engine asked for cannot run it.
     pub fn new(task: Task<'n>, inside: Option<Inside<'n>>) -> Result<Self, EngineError> {
-        let (front, chosen) = task.open(CacheLevel::Blocks, None)?;
+        let (front, chosen) = task.open(CacheLevel::Macrosteps, None)?;
         // Steps that take no time one would notice.
         let pace = match chosen.engine {
             EngineChoice::Exact => 1 << 22,
@@ -341,12 +341,12 @@ impl<'n> Replay<'n> {
     /// # Errors
     /// As for [`new`](Self::new).
     pub fn again(&self) -> Result<Box<dyn Engine + 'n>, EngineError> {
-        Ok(self.task.open(CacheLevel::Blocks, None)?.0)
+        Ok(self.task.open(CacheLevel::Macrosteps, None)?.0)
     }
 
     /// An engine where a snapshot of the run was taken.
     fn engine_from(&self, snapshot: &Snapshot) -> Result<Box<dyn Engine + 'n>, EngineError> {
-        Ok(self.task.open(CacheLevel::Blocks, Some((snapshot, None)))?.0)
+        Ok(self.task.open(CacheLevel::Macrosteps, Some((snapshot, None)))?.0)
     }
 
     /// An engine at the last frame that is not after a step.

@@ -5,7 +5,6 @@
 //! where a weight could drift: constants must be powers of two and the carrier's gain exactly 1. In landscapes of
 //! targets, which remove the last error, the gain may differ from 1 by [`MAX_GAIN_ERROR`].
 
-mod blocks;
 mod carried;
 mod columns;
 mod engine;
@@ -13,9 +12,7 @@ mod engine;
 mod faults;
 pub(crate) mod legality;
 mod macrosteps;
-mod memory;
 mod multi_head;
-mod single_head;
 mod tapes;
 
 use luge_net::{
@@ -24,28 +21,32 @@ use luge_net::{
 };
 
 use crate::{Engine, LossRange, PackedCells, Snapshot, Sparse, TrainError};
-use blocks::Blocks;
 use carried::CarriedLosses;
 use columns::Levels;
 #[cfg(feature = "faults")]
 pub use faults::Fault;
 pub use legality::MAX_GAIN_ERROR;
-use legality::{check_constants, check_gain, check_switch, differentiate};
-use memory::Memory;
+use legality::{check_constants, check_gain, check_switch};
 use multi_head::MultiHead;
-use single_head::{LoopExit, SingleHead};
 use tapes::Tapes;
 
 /// Whether more than single steps is remembered at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CacheLevel {
-    /// Single steps and, where all heads move together, blocks of cells; where they do not, macrosteps of steps.
+    /// Single steps and macrosteps, which can be told step by step.
     #[default]
-    Blocks,
-    /// Single steps and, where heads do not move together, macrosteps of steps, which can be told one by one.
     Macrosteps,
     /// Single steps only.
     Steps,
+}
+
+/// Why a loop of remembered steps was left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum LoopExit {
+    /// All steps are made.
+    Done,
+    /// The loss is low here: look at it closely.
+    Low,
 }
 
 /// Trains by remembered steps.
@@ -69,8 +70,6 @@ pub struct Exact<'n> {
 enum Body<'n> {
     /// The labels are still to be read.
     Waiting(Box<Sparse<'n>>),
-    SingleHead(SingleHead, Memory),
-    Blocks(Blocks, Memory),
     MultiHead(Box<MultiHead>),
 }
 
@@ -125,13 +124,11 @@ impl<'n> Exact<'n> {
         let table = &layers.table;
         let between = |why: &str| TrainError::NotExact { why: why.to_owned() };
         let vertex = sparse.vertex().ok_or_else(|| between("the start is not at a vertex"))?;
-        let snapshot = sparse.snapshot();
-        let mut heads = Vec::new();
-        let mut rows: Vec<(i64, PackedCells)> = Vec::new();
-        for (i, tape) in snapshot.tapes.into_iter().enumerate() {
+        let mut tapes = Tapes::default();
+        for (i, tape) in sparse.snapshot().tapes.into_iter().enumerate() {
             let only = matches!(tape.head[..], [1.0]);
             let head = sparse.head(i).filter(|_| only || self.forgives());
-            heads.push(head.ok_or_else(|| between("a head is not on one cell"))?);
+            let head = head.ok_or_else(|| between("a head is not on one cell"))?;
             let trained = table.rows()[i] < table.n_trained();
             // Errors that a step leaves behind are forgotten; what no step moves has none.
             let forgives = self.forgives() && trained;
@@ -143,40 +140,15 @@ impl<'n> Exact<'n> {
             if !symbols.are_symbols() {
                 return Err(between("a cell is neither -1 nor 1"));
             }
-            rows.push((tape.first, symbols));
+            tapes.add_row(tape.first, &symbols, head);
         }
-        let under = |i: usize| if sparse.cell(i, heads[i]) > 0.0 { 1_u32 << i } else { 0 };
-        let symbols: u32 = (0..heads.len()).map(under).sum();
-        let block = table.block(vertex);
+        let (block, symbols) = (table.block(vertex), tapes.symbols());
         if table.vertex(block, symbols) != vertex {
             return Err(between("the vertex has other symbols than lie under the heads"));
         }
-        let (low, path) = (low_level(layers), sparse.path());
-        let together = moves_together(layers) && heads.windows(2).all(|pair| pair[0] == pair[1]);
-        let memory = together.then(|| Memory::new(table, low)).flatten();
-        self.body = match (memory, self.cache_level) {
-            (Some(memory), cache_level) => {
-                let (first, cells) = merged(&rows);
-                let start = (memory.situation(block, symbols), path);
-                match cache_level {
-                    CacheLevel::Steps | CacheLevel::Macrosteps => {
-                        Body::SingleHead(SingleHead::new(start, first, cells, heads[0]), memory)
-                    }
-                    CacheLevel::Blocks => {
-                        Body::Blocks(Blocks::new(start, table.n_tracks(), first, &cells, heads[0]), memory)
-                    }
-                }
-            }
-            (None, _) => {
-                let mut tapes = Tapes::default();
-                for ((first, cells), head) in rows.iter().zip(heads) {
-                    tapes.add_row(*first, cells, head);
-                }
-                let levels = (levels(&layers.form), low);
-                let many = MultiHead::new(table, (block, symbols, path), tapes, levels, self.cache_level);
-                Body::MultiHead(Box::new(many))
-            }
-        };
+        let levels = (levels(&layers.form), low_level(layers));
+        let start = (block, symbols, sparse.path());
+        self.body = Body::MultiHead(Box::new(MultiHead::new(table, start, tapes, levels, self.cache_level)));
         Ok(())
     }
 
@@ -202,8 +174,6 @@ impl<'n> Exact<'n> {
         let mut remaining = most;
         let pause = match &mut self.body {
             Body::Waiting(_) => LoopExit::Done,
-            Body::SingleHead(one, memory) => one.run(memory, &mut self.probe, &mut remaining)?,
-            Body::Blocks(blocks, memory) => blocks.run(memory, &mut self.probe, &mut remaining)?,
             Body::MultiHead(many) => many.run(&self.probe.layers().table, &mut self.probe, &mut remaining)?,
         };
         self.steps += most - remaining;
@@ -214,41 +184,14 @@ impl<'n> Exact<'n> {
     fn at(&self) -> usize {
         match &self.body {
             Body::Waiting(sparse) => sparse.vertex().unwrap_or(0),
-            Body::SingleHead(SingleHead { situation, .. }, memory)
-            | Body::Blocks(Blocks { situation, .. }, memory) => {
-                let (block, symbols) = memory.block_and_symbols(*situation);
-                self.layers().table.vertex(block, symbols)
-            }
             Body::MultiHead(many) => self.layers().table.vertex(many.block, many.symbols),
         }
-    }
-
-    /// All symbols under the heads.
-    fn here(&self) -> u32 {
-        let under = |i: usize| self.cell(i, self.head(i).unwrap_or(0)) > 0.0;
-        (0..self.layers().table.n_tracks()).fold(0, |symbols, i| symbols | u32::from(under(i)) << i)
-    }
-
-    /// The symbols that the step at the current vertex will read.
-    fn ahead(&mut self) -> Result<u32, TrainError> {
-        let (vertex, here) = (self.at(), self.here());
-        let probed = differentiate(&mut self.probe, vertex, here, 0)?;
-        let mut ahead = probed.written;
-        for i in 0..self.layers().table.n_tracks() {
-            let offset = i64::from(probed.right >> i & 1) - i64::from(probed.left >> i & 1);
-            if offset != 0 {
-                let cell = self.head(i).unwrap_or(0) + offset;
-                ahead = ahead & !(1 << i) | u32::from(self.cell(i, cell) > 0.0) << i;
-            }
-        }
-        Ok(ahead)
     }
 
     /// The landscape's range as a range of losses.
     fn range(&self) -> Option<(f64, f64)> {
         let (low, high) = match &self.body {
             Body::Waiting(_) => None,
-            Body::SingleHead(_, memory) | Body::Blocks(_, memory) => memory.range,
             Body::MultiHead(many) => many.range,
         }?;
         let carry =
@@ -277,24 +220,4 @@ fn levels(form: &Form) -> Levels {
         }
         Form::Targets { .. } => Levels { write: 2.0, flip: 0.0, other: 1.0 },
     }
-}
-
-/// Whether in every column either all heads move the same way or none does.
-fn moves_together(layers: &SparseLayers) -> bool {
-    let all = (1_u32 << layers.table.n_tracks()) - 1;
-    let one = |mask: u32| mask == 0 || mask == all;
-    layers.table.all_columns().all(|(_, _, _, column)| column.is_none_or(|c| one(c.left) && one(c.right)))
-}
-
-/// Rows of one track each as one row of cells with all symbols.
-fn merged(rows: &[(i64, PackedCells)]) -> (i64, Vec<u8>) {
-    let first = rows.iter().map(|row| row.0).min().unwrap_or(0);
-    let last = rows.iter().map(|row| row.0 + row.1.len() as i64).max().unwrap_or(0);
-    let mut cells = vec![0; (last - first) as usize];
-    for (i, (start, symbols)) in rows.iter().enumerate() {
-        for (cell, symbol) in symbols.iter().enumerate() {
-            cells[(start - first) as usize + cell] |= u8::from(symbol > 0.0) << i;
-        }
-    }
-    (first, cells)
 }

@@ -29,30 +29,6 @@ pub(crate) fn unvisit(path: u64, vertex: usize) -> u64 {
     path.wrapping_sub(vertex as u64 + 1).wrapping_mul(INVERSE)
 }
 
-/// A piece of a path, remembered.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Piece {
-    digest: u64,
-    /// M to the piece's length.
-    power: u64,
-}
-
-impl Piece {
-    /// No vertex at all.
-    pub(crate) const EMPTY: Self = Self { digest: 0, power: 1 };
-
-    /// The piece and one more vertex.
-    pub(crate) fn and(self, vertex: usize) -> Self {
-        Self { digest: visit(self.digest, vertex), power: self.power.wrapping_mul(MULTIPLIER) }
-    }
-
-    /// The digest of a path that goes on with this piece.
-    #[inline]
-    pub(crate) fn after(self, path: u64) -> u64 {
-        path.wrapping_mul(self.power).wrapping_add(self.digest)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,8 +51,9 @@ mod tests {
         let path = [3, 0, 0, 9, 1, 65_535, 2];
         for cut in 0..=path.len() {
             let (head, tail) = path.split_at(cut);
-            let piece = tail.iter().fold(Piece::EMPTY, |piece, &vertex| piece.and(vertex));
-            assert_eq!(piece.after(digest(head)), digest(&path));
+            let power = tail.iter().fold(1_u64, |power, _| power.wrapping_mul(MULTIPLIER));
+            let whole = digest(head).wrapping_mul(power).wrapping_add(digest(tail));
+            assert_eq!(whole, digest(&path));
         }
     }
 

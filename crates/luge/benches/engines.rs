@@ -65,7 +65,7 @@ fn exact_without_blocks(bencher: Bencher<'_, '_>, kind: &str) {
 
 #[divan::bench(args = KINDS)]
 fn exact(bencher: Bencher<'_, '_>, kind: &str) {
-    steps(bencher, &Scene::new(kind), |scene| scene.exact(CacheLevel::Blocks));
+    steps(bencher, &Scene::new(kind), |scene| scene.exact(CacheLevel::Macrosteps));
 }
 
 #[divan::bench]

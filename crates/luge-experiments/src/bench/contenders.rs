@@ -15,7 +15,7 @@ use luge::{
 /// What trains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Contender {
-    /// Remembered blocks and steps.
+    /// Remembered macrosteps and steps.
     Exact,
     /// Remembered steps.
     Steps,
@@ -51,10 +51,10 @@ pub(super) fn written_down<T, E: Debug>(read: Result<T, E>) -> T {
 impl Contender {
     fn choice(self) -> (EngineChoice, CacheLevel) {
         match self {
-            Self::Exact => (EngineChoice::Exact, CacheLevel::Blocks),
+            Self::Exact => (EngineChoice::Exact, CacheLevel::Macrosteps),
             Self::Steps => (EngineChoice::Exact, CacheLevel::Steps),
-            Self::Sparse => (EngineChoice::Sparse, CacheLevel::Blocks),
-            Self::Dense => (EngineChoice::Dense, CacheLevel::Blocks),
+            Self::Sparse => (EngineChoice::Sparse, CacheLevel::Macrosteps),
+            Self::Dense => (EngineChoice::Dense, CacheLevel::Macrosteps),
         }
     }
 }

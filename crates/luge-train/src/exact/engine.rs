@@ -4,16 +4,10 @@ use std::ops::Range;
 
 use luge_net::Network;
 
-use super::{
-    Body, Exact,
-    blocks::Blocks,
-    legality::differentiate,
-    low_level,
-    single_head::{LoopExit, SingleHead},
-};
+use super::{Body, Exact, LoopExit, legality::differentiate, low_level};
 use crate::{
     Engine, LossRange, MacrostepId, MacrostepSteps, Outcome, PackedCells, Snapshot, StepDelta, StopRule,
-    TapeSnapshot, TrainError, sparse::BLANK, visit,
+    TapeSnapshot, TrainError, sparse::BLANK,
 };
 
 impl Engine for Exact<'_> {
@@ -32,8 +26,6 @@ impl Engine for Exact<'_> {
     fn path(&self) -> u64 {
         match &self.body {
             Body::Waiting(sparse) => sparse.path(),
-            Body::SingleHead(one, _) => one.path,
-            Body::Blocks(blocks, _) => blocks.path,
             Body::MultiHead(many) => many.path(&self.layers().table),
         }
         .wrapping_add(u64::from(luge_net::faults::planted("a digest that adds v + 2")))
@@ -42,8 +34,6 @@ impl Engine for Exact<'_> {
     fn loss(&mut self) -> Result<f64, TrainError> {
         let landscape = match &mut self.body {
             Body::Waiting(sparse) => return sparse.loss(),
-            Body::SingleHead(one, memory) => one.level(memory, &mut self.probe)?,
-            Body::Blocks(blocks, memory) => blocks.level(memory, &mut self.probe)?,
             Body::MultiHead(many) => many.level(&self.probe.layers().table, &mut self.probe)?,
         };
         let Some(around) = self.probe.around() else {
@@ -89,18 +79,13 @@ impl Engine for Exact<'_> {
 
     fn run_with_deltas(&mut self, stop: &StopRule, changes: &mut Vec<StepDelta>) -> Result<bool, TrainError> {
         // Where running losses may end the run, every step is looked at; and labels are read one by one.
-        if stop.loss_at_most > low_level(self.layers()) || matches!(self.body, Body::Waiting(_)) {
+        let Body::MultiHead(many) = &mut self.body else { return Ok(false) };
+        if stop.loss_at_most > low_level(self.probe.layers()) {
             return Ok(false);
         }
         let (most, before) = (stop.most_steps.saturating_sub(self.steps), changes.len());
         let (probe, losses) = (&mut self.probe, &mut self.carried);
-        match &mut self.body {
-            Body::Waiting(_) | Body::Blocks(..) => return Ok(false),
-            Body::SingleHead(one, memory) => one.run_with_deltas(memory, probe, most, changes, losses)?,
-            Body::MultiHead(many) => {
-                many.run_with_deltas(&probe.layers().table, probe, most, changes, losses)?
-            }
-        };
+        many.run_with_deltas(&probe.layers().table, probe, most, changes, losses)?;
         self.steps += (changes.len() - before) as u64;
         Ok(changes.len() > before)
     }
@@ -157,30 +142,26 @@ impl Engine for Exact<'_> {
     fn head(&self, track: usize) -> Option<i64> {
         match &self.body {
             Body::Waiting(sparse) => sparse.head(track),
-            Body::SingleHead(one, _) => Some(one.head()),
-            Body::Blocks(blocks, _) => Some(blocks.head()),
             Body::MultiHead(many) => Some(many.tapes.head(track)),
         }
     }
 
     fn cell(&self, track: usize, cell: i64) -> f64 {
-        let symbols = match &self.body {
-            Body::Waiting(sparse) => return sparse.cell(track, cell),
-            Body::SingleHead(one, _) => one.cell(cell) >> track,
-            Body::Blocks(blocks, _) => blocks.cell(cell) >> track,
-            Body::MultiHead(many) => many.tapes.cell(track, cell),
-        };
-        if symbols & 1 == 1 { 1.0 } else { BLANK }
+        match &self.body {
+            Body::Waiting(sparse) => sparse.cell(track, cell),
+            Body::MultiHead(many) if many.tapes.cell(track, cell) == 1 => 1.0,
+            Body::MultiHead(_) => BLANK,
+        }
     }
 
     fn stored_cells(&self, track: usize) -> Range<i64> {
-        let (first, len) = match &self.body {
-            Body::Waiting(sparse) => return sparse.stored_cells(track),
-            Body::SingleHead(one, _) => (one.cells().0, one.cells().1.len()),
-            Body::Blocks(blocks, _) => blocks.kept(),
-            Body::MultiHead(many) => (many.tapes.row(track).0, 8 * many.tapes.row(track).1.len()),
-        };
-        first..first + len as i64
+        match &self.body {
+            Body::Waiting(sparse) => sparse.stored_cells(track),
+            Body::MultiHead(many) => {
+                let (first, cells) = many.tapes.row(track);
+                first..first + 8 * cells.len() as i64
+            }
+        }
     }
 
     fn packed_cells(&self, track: usize) -> Option<(i64, &[u8])> {
@@ -198,26 +179,14 @@ impl Engine for Exact<'_> {
     }
 
     fn snapshot(&self) -> Snapshot {
-        if let Body::Waiting(sparse) = &self.body {
-            return sparse.snapshot();
-        }
-        let tape = |i: usize| {
-            let (first, cells) = match &self.body {
-                Body::Waiting(_) => (0, PackedCells::default()),
-                Body::SingleHead(one, _) => {
-                    let (first, cells) = one.cells();
-                    (first, PackedCells::of_track(cells, i))
-                }
-                Body::Blocks(blocks, _) => {
-                    let (first, cells) = blocks.cells();
-                    (first, PackedCells::of_track(&cells, i))
-                }
-                Body::MultiHead(many) => {
-                    let (first, cells) = many.tapes.row(i);
-                    (first, PackedCells::of_bytes(cells, 8 * cells.len()))
-                }
-            };
-            TapeSnapshot { first, cells, head_first: self.head(i).unwrap_or(0), head: vec![1.0] }
+        let many = match &self.body {
+            Body::Waiting(sparse) => return sparse.snapshot(),
+            Body::MultiHead(many) => many,
+        };
+        let tape = |track: usize| {
+            let (first, cells) = many.tapes.row(track);
+            let cells = PackedCells::of_bytes(cells, 8 * cells.len());
+            TapeSnapshot { first, cells, head_first: many.tapes.head(track), head: vec![1.0] }
         };
         let n_tracks = self.layers().table.n_tracks();
         Snapshot {
@@ -244,8 +213,6 @@ impl Engine for Exact<'_> {
     fn cell_bytes(&self) -> usize {
         match &self.body {
             Body::Waiting(sparse) => sparse.cell_bytes(),
-            Body::SingleHead(one, _) => one.n_bytes(),
-            Body::Blocks(blocks, _) => blocks.n_bytes(),
             Body::MultiHead(many) => many.tapes.n_bytes(),
         }
     }
@@ -254,21 +221,17 @@ impl Engine for Exact<'_> {
 impl Exact<'_> {
     /// A step where the loss is low: at rest nothing changes.
     fn rest(&mut self) -> Result<(), TrainError> {
-        let (vertex, here, ahead) = (self.at(), self.here(), self.ahead()?);
-        let probed = differentiate(&mut self.probe, vertex, here, ahead)?;
+        let Body::MultiHead(many) = &mut self.body else { return Ok(()) };
+        let (vertex, here) = (self.probe.layers().table.vertex(many.block, many.symbols), many.symbols);
+        // Heads that stay will find what they have found.
+        let probed = differentiate(&mut self.probe, vertex, here, here)?;
         let still = probed.to == vertex && probed.left | probed.right == 0;
         if !still || probed.written != here {
             let why = "the loss is low, but the step does not stay where it is".to_owned();
             return Err(TrainError::NotExact { why });
         }
         self.steps += 1;
-        match &mut self.body {
-            Body::Waiting(_) => {}
-            Body::SingleHead(SingleHead { path, .. }, _) | Body::Blocks(Blocks { path, .. }, _) => {
-                *path = visit(*path, vertex);
-            }
-            Body::MultiHead(many) => many.stay(&self.probe.layers().table),
-        }
+        many.stay(&self.probe.layers().table);
         Ok(())
     }
 }

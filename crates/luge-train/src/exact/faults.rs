@@ -27,24 +27,17 @@ impl Exact<'_> {
     pub fn plant(&mut self, fault: Fault) -> Result<bool, TrainError> {
         // Now the step is remembered.
         self.loss()?;
-        let (here, ahead) = (self.here(), self.ahead()?);
-        let block = self.layers().table.block(self.at());
         match &mut self.body {
             Body::Waiting(_) => Ok(false),
-            Body::SingleHead(_, memory) | Body::Blocks(_, memory) => {
-                let situation = memory.situation(block, here);
-                memory.spoil(&mut self.probe, situation, ahead as u8, fault)
-            }
             Body::MultiHead(many) => Ok(many.spoil(&self.probe.layers().table, fault)),
         }
     }
 
-    /// Spoils every remembered crossing of a block, or macrostep of steps; `false` if there is none.
-    pub fn plant_in_blocks(&mut self) -> bool {
+    /// Spoils every remembered macrostep; `false` if there is none.
+    pub fn plant_in_macrosteps(&mut self) -> bool {
         match &mut self.body {
-            Body::Blocks(blocks, _) => blocks.spoil(),
+            Body::Waiting(_) => false,
             Body::MultiHead(many) => many.spoil_stretches(),
-            _ => false,
         }
     }
 

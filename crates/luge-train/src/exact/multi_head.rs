@@ -4,10 +4,9 @@
 use luge_net::{VertexTable, faults::planted, tracks};
 
 use super::{
-    CacheLevel, CarriedLosses,
+    CacheLevel, CarriedLosses, LoopExit,
     columns::{Columns, Levels},
     macrosteps::{Macrosteps, Position},
-    single_head::LoopExit,
     tapes::Tapes,
 };
 use crate::{

@@ -191,12 +191,12 @@ fn collect(
     end: &End<'_>,
     kept: &Decimated<Snapshot>,
 ) -> Result<Result<Vec<CheckedStep>, String>, EngineError> {
-    let (mut engine, _) = task.open(CacheLevel::Blocks, None)?;
+    let (mut engine, _) = task.open(CacheLevel::Macrosteps, None)?;
     let to = |most_steps| StopRule { loss_at_most: f64::NEG_INFINITY, not_before: 0, most_steps };
     let mut spots = Vec::with_capacity(steps.len());
     for &step in steps {
         if let Some(snapshot) = kept.before(step).filter(|snapshot| snapshot.step > engine.steps()) {
-            (engine, _) = task.open(CacheLevel::Blocks, Some((snapshot, None)))?;
+            (engine, _) = task.open(CacheLevel::Macrosteps, Some((snapshot, None)))?;
         }
         engine.run(&to(step))?;
         let (loss, before) = (engine.loss()?, engine.snapshot().trimmed());

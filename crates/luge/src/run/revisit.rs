@@ -136,7 +136,7 @@ pub fn revisit(path: &Path, step: u64, around: usize) -> Result<Visit, RevisitEr
 impl Scene<'_> {
     fn visit(&self, step: u64, snapshot: &Snapshot, around: usize) -> Result<Visit, RevisitError> {
         // Nobody watches the steps in between.
-        let (mut engine, chosen) = self.task.open(CacheLevel::Blocks, Some((snapshot, None)))?;
+        let (mut engine, chosen) = self.task.open(CacheLevel::Macrosteps, Some((snapshot, None)))?;
         engine.run(&StopRule { most_steps: step, ..self.task.stop }).map_err(EngineError::from)?;
         if engine.steps() < step {
             return Err(RevisitError::TooLate { step, last: engine.steps() });

@@ -76,7 +76,7 @@ impl PreparedTraining {
         steps: &[Step],
     ) -> Result<Vec<Vec<Vec<f64>>>, TrainingError> {
         let task = self.task();
-        let (mut engine, _) = task.open(CacheLevel::Blocks, None)?;
+        let (mut engine, _) = task.open(CacheLevel::Macrosteps, None)?;
         let mut found = Vec::with_capacity(steps.len());
         for &step in steps {
             let most_steps = step.min(task.stop.most_steps);

@@ -131,7 +131,7 @@ fn exact_agrees_or_refuses_on_landscapes_that_are_too_flat() {
             let landscape = Landscape::external(&plan.lowered.normal, &build, &constants);
             let (parameters, inputs) = start(&landscape, &plan);
             let network = landscape.network();
-            for cache_level in [CacheLevel::Steps, CacheLevel::Blocks] {
+            for cache_level in [CacheLevel::Steps, CacheLevel::Macrosteps] {
                 let mut sparse = Sparse::new(network, &parameters, &inputs).expect("layers");
                 let Ok(mut exact) = Exact::new(network, &parameters, &inputs, cache_level) else {
                     n_refused += 1;

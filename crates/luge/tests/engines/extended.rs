@@ -69,7 +69,7 @@ fn exact_is_refused_where_the_carrier_is_not() {
         let room = room(kind, carrier);
         let lesson = room.lesson();
         let extended = lesson.extended();
-        Exact::new(extended.network(), extended.initial(), &lesson.inputs(), CacheLevel::Blocks).map(drop)
+        Exact::new(extended.network(), extended.initial(), &lesson.inputs(), CacheLevel::Macrosteps).map(drop)
     };
     assert!(exact(LandscapeKind::Compact, Carrier::Offset).is_ok());
     assert!(exact(LandscapeKind::Plain, Carrier::Orthogonal).is_ok());
@@ -105,7 +105,7 @@ fn exact_and_sparse_see_the_same_losses() {
             outcome.steps(),
             lesson.simulated().expect("an answer").machine_steps + extended.extra_steps()
         );
-        for cache_level in [CacheLevel::Steps, CacheLevel::Blocks] {
+        for cache_level in [CacheLevel::Steps, CacheLevel::Macrosteps] {
             let mut exact = Exact::new(network, initial, &inputs, cache_level).expect("exact");
             assert_eq!(exact.run(&stop).expect("gradients"), outcome);
             assert_eq!(exact.losses(), sparse.losses(), "{kind:?}");

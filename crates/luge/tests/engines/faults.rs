@@ -54,7 +54,7 @@ fn caught(
 #[test]
 fn on_one_tape() {
     for kind in OUTSIDE {
-        for cache_level in [CacheLevel::Steps, CacheLevel::Blocks] {
+        for cache_level in [CacheLevel::Steps, CacheLevel::Macrosteps] {
             for fault in Fault::ALL {
                 let n = caught(&machine(FOUR_STATES), &filled("1101000101110", 7), kind, cache_level, fault);
                 assert!(n >= 10, "{fault:?} on {kind:?}: only {n}");
@@ -78,9 +78,9 @@ fn on_two_tapes() {
     }
 }
 
-/// A remembered crossing of a block that leaves something else behind.
+/// A remembered macrostep that leaves a head elsewhere.
 #[test]
-fn in_a_remembered_block() {
+fn in_a_remembered_macrostep() {
     let machine = machine("1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA");
     let few = luge::trace::TraceOptions { steps: Some(10), ..options(LandscapeKind::Compact) };
     let plan = plan(&machine, &luge_machine::Input::blank(), &few);
@@ -89,14 +89,14 @@ fn in_a_remembered_block() {
     let mut n_caught = 0;
     for planted_at in (10_000..20_000).step_by(500) {
         let network = plan.landscape.network();
-        let mut engine = Exact::new(network, &parameters, &inputs, CacheLevel::Blocks).expect("exact");
+        let mut engine = Exact::new(network, &parameters, &inputs, CacheLevel::Macrosteps).expect("exact");
         let normal = plan.lowered.normal.machine();
         let mut judge = StepChecker::new(normal, &plan.input, control, plan.window.first.clone());
         let stop =
             |most_steps| StopRule { loss_at_most: plan.landscape.bounds().stop, not_before: 0, most_steps };
         engine.run(&stop(planted_at)).expect("gradients");
-        assert!(engine.plant_in_blocks(), "crossings are remembered");
-        // The rest at one go, so that crossings are relied on.
+        assert!(engine.plant_in_macrosteps(), "macrosteps are remembered");
+        // The rest at one go, so that macrosteps are relied on.
         let ended = engine.run(&stop(30_000));
         judge.go_to(30_000);
         n_caught += u32::from(ended.is_err() || judge.compare_all(&engine).is_err());

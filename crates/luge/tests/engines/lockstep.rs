@@ -59,7 +59,7 @@ fn check(machine: &Machine, input: &Input, options: &TraceOptions) {
     let mut ends: Vec<(String, Outcome, Option<LossRange>, Snapshot)> = Vec::new();
     let mut whole = Sparse::new(network, &parameters, &inputs).expect("sparse layers");
     ends.push(("sparse".to_owned(), whole.run(&stop).expect("gradients"), whole.losses(), whole.snapshot()));
-    for cache_level in [CacheLevel::Steps, CacheLevel::Macrosteps, CacheLevel::Blocks] {
+    for cache_level in [CacheLevel::Steps, CacheLevel::Macrosteps] {
         let new = || Exact::new(network, &parameters, &inputs, cache_level).expect("exact arithmetic");
         let name = format!("{cache_level:?}");
         assert_eq!(follow(&mut new(), &mut judge(), &stop, &at(&name)), losses, "{}", at(&name));
@@ -89,7 +89,7 @@ fn resumed_half_way(
     first.run(&half).expect("gradients");
     let snapshot = Snapshot::from_bytes(&first.snapshot().to_bytes()).expect("a snapshot");
     let mut sparse = Sparse::resume(network, &snapshot, None, inputs).expect("sparse layers");
-    let mut exact = Exact::resume(network, &snapshot, None, inputs, CacheLevel::Blocks).expect("exact");
+    let mut exact = Exact::resume(network, &snapshot, None, inputs, CacheLevel::Macrosteps).expect("exact");
     for engine in [&mut sparse as &mut dyn Engine, &mut exact] {
         engine.run(stop).expect("gradients");
         assert!(
@@ -155,7 +155,7 @@ fn on_random_machines_with_up_to_six_tapes() {
     );
 }
 
-/// Blocks are crossed in jumps; wherever a run is interrupted it stands where the simulator stands.
+/// Macrosteps are made at once; wherever a run is interrupted it stands where the simulator stands.
 #[test]
 fn interrupted_anywhere() {
     let machine = machine(FOUR_STATES);
@@ -166,7 +166,7 @@ fn interrupted_anywhere() {
     let mut simulator = Simulator::new(&machine, &input);
     simulator.run(1 << 20);
     for first in 0..=simulator.steps() {
-        for cache_level in [CacheLevel::Steps, CacheLevel::Blocks] {
+        for cache_level in [CacheLevel::Steps, CacheLevel::Macrosteps] {
             let network = plan.landscape.network();
             let mut engine = Exact::new(network, &parameters, &inputs, cache_level).expect("exact");
             let machine = plan.lowered.normal.machine();

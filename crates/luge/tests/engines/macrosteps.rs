@@ -218,7 +218,7 @@ fn a_spoilt_one_is_caught() {
         let stop = |most_steps| StopRule { loss_at_most, not_before: 0, most_steps };
         let mut engine = Exact::new(network, &parameters, &inputs, CacheLevel::Macrosteps).expect("exact");
         engine.run(&stop(1000)).expect("gradients");
-        if engine.steps() < 1000 || !engine.plant_in_blocks() {
+        if engine.steps() < 1000 || !engine.plant_in_macrosteps() {
             continue;
         }
         let mut relied_on = Vec::new();

@@ -30,7 +30,7 @@ fn agree_from(kind: LandscapeKind, at: u64) {
         plan(&machine, &Input::blank(), &luge::trace::TraceOptions { steps: Some(10), ..options(kind) });
     let (parameters, inputs) = start(&plan.landscape, &plan);
     let mut exact =
-        Exact::new(plan.landscape.network(), &parameters, &inputs, CacheLevel::Blocks).expect("exact");
+        Exact::new(plan.landscape.network(), &parameters, &inputs, CacheLevel::Macrosteps).expect("exact");
     let loss_at_most = plan.landscape.bounds().stop;
     exact.run(&StopRule { loss_at_most, not_before: 0, most_steps: at }).expect("gradients");
     let snapshot = exact.snapshot().trimmed();

@@ -213,7 +213,7 @@ fn weighing(network: &Network, term: usize, by: f64) -> Network {
     network.with_op(network.loss(), Op::Sum(terms))
 }
 
-/// Exact, with remembered steps and blocks, and sparse end with the same weights after the same path.
+/// Exact, with remembered steps and macrosteps, and sparse end with the same weights after the same path.
 pub(crate) fn remembered_steps_are_the_gradients() {
     for kind in [LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain] {
         let (landscape, parameters, inputs) = alone(kind, None, 64);
@@ -222,7 +222,7 @@ pub(crate) fn remembered_steps_are_the_gradients() {
             luge_train::StopRule { loss_at_most: landscape.bounds().stop, not_before: 0, most_steps: 400 };
         let mut sparse = Sparse::new(network, &parameters, &inputs).expect("layers");
         let outcome = sparse.run(&stop).expect("gradients");
-        for cache_level in [CacheLevel::Steps, CacheLevel::Blocks] {
+        for cache_level in [CacheLevel::Steps, CacheLevel::Macrosteps] {
             let mut exact = Exact::new(network, &parameters, &inputs, cache_level).expect("exact");
             assert_eq!(exact.run(&stop).expect("gradients"), outcome);
             assert!(exact.snapshot().trimmed() == sparse.snapshot().trimmed(), "{kind:?}, {cache_level:?}");

@@ -85,7 +85,7 @@ const FAULTS: &[Fault] = &[
     ("no slopes elsewhere", Some(agreement_on_other_landscapes), ELSEWHERE),
     ("no slopes backwards", Some(agreement_on_other_landscapes), ELSEWHERE),
     ("last of equal slopes", Some(agreement_on_flat_landscapes), TIES),
-    ("another vertex remembered", Some(remembered_steps_are_the_gradients), AT_REST),
+    ("another vertex remembered", Some(remembered_steps_are_the_gradients), Refused(COMPACT_EXACT)),
     ("level of rest too high", Some(remembered_steps_are_the_gradients), Refused(COMPACT_EXACT)),
     ("level of a flip", None, Refused(COMPACT_EXACT)),
     ("remembered write skipped", Some(certificate_step_by_step), BY_MACROSTEPS),

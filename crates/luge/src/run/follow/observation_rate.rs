@@ -39,8 +39,7 @@ pub enum ObservationRate {
 /// What the exact engine needs to remember.
 pub(super) fn cache_level(comparisons: Comparisons, attention: ObservationRate) -> CacheLevel {
     match (comparisons, attention) {
-        (Comparisons::End, _) => CacheLevel::Blocks,
-        (Comparisons::Every, ObservationRate::Moments) => CacheLevel::Macrosteps,
+        (Comparisons::End, _) | (_, ObservationRate::Moments) => CacheLevel::Macrosteps,
         (Comparisons::Every, ObservationRate::Steps | ObservationRate::Strides) => CacheLevel::Steps,
     }
 }
