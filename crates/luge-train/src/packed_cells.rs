@@ -31,22 +31,6 @@ impl PackedCells {
         Self(Kept::Signs(bytes, n_cells))
     }
 
-    /// Cells of which the symbol of one track is a bit of a byte: 1 where it is set, else -1.
-    pub(crate) fn of_track(cells: &[u8], track: usize) -> Self {
-        let (eights, rest) = cells.as_chunks::<8>();
-        let pack = |eight: &[u8; 8]| {
-            // The lowest bit of each byte, gathered in the highest byte by a product.
-            let lowest = u64::from_le_bytes(*eight) >> track & 0x0101_0101_0101_0101;
-            (lowest.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
-        };
-        let mut bytes: Vec<u8> = Vec::with_capacity(cells.len().div_ceil(8));
-        bytes.extend(eights.iter().map(pack));
-        if !rest.is_empty() {
-            bytes.push(rest.iter().rev().fold(0, |byte, cell| byte << 1 | cell >> track & 1));
-        }
-        Self(Kept::Signs(bytes, cells.len()))
-    }
-
     /// Cells that were packed, eight to a byte; bits beyond the last cell do not count.
     pub(crate) fn of_bytes(bytes: &[u8], n_cells: usize) -> Self {
         let mut bytes = bytes.to_vec();
@@ -54,31 +38,6 @@ impl PackedCells {
             *last &= (1 << (n_cells % 8)) - 1;
         }
         Self(Kept::Signs(bytes, n_cells))
-    }
-
-    /// Cells of which each is a signed byte.
-    pub(crate) fn of_signs(signs: &[i8]) -> Self {
-        let (eights, rest) = signs.as_chunks::<8>();
-        let pack = |eight: &[i8; 8]| {
-            let negative = u64::from_le_bytes(eight.map(i8::cast_unsigned)) >> 7 & 0x0101_0101_0101_0101;
-            !(negative.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
-        };
-        let mut bytes: Vec<u8> = eights.iter().map(pack).collect();
-        bytes.extend(
-            (!rest.is_empty())
-                .then(|| rest.iter().rev().fold(0, |byte, &sign| byte << 1 | u8::from(sign >= 0))),
-        );
-        Self(Kept::Signs(bytes, signs.len()))
-    }
-
-    /// The signs of all cells, if these are symbols.
-    pub(crate) fn signs(&self) -> Option<Vec<i8>> {
-        let mut signs: Vec<i8> = Vec::with_capacity(self.len() + 7);
-        for byte in self.bytes()? {
-            signs.extend([0, 1, 2, 3, 4, 5, 6, 7].map(|at| 2 * (byte >> at & 1) as i8 - 1));
-        }
-        signs.truncate(self.len());
-        Some(signs)
     }
 
     /// The packed bytes, if all cells are symbols.
@@ -99,6 +58,14 @@ impl PackedCells {
         match &self.0 {
             Kept::Signs(_, n_cells) => *n_cells,
             Kept::Numbers(numbers) => numbers.len(),
+        }
+    }
+
+    /// Bytes that they take.
+    pub(crate) fn n_bytes(&self) -> usize {
+        match &self.0 {
+            Kept::Signs(bytes, _) => bytes.len(),
+            Kept::Numbers(numbers) => size_of_val(&numbers[..]),
         }
     }
 
@@ -213,10 +180,6 @@ mod tests {
 
     fn check(numbers: &[f64]) {
         let cells = PackedCells::from(numbers.to_vec());
-        if let Some(signs) = cells.signs() {
-            assert_eq!(PackedCells::of_signs(&signs), cells);
-            assert!(signs.iter().map(|&sign| f64::from(sign)).eq(numbers.iter().copied()));
-        }
         assert_eq!(cells.iter().collect::<Vec<_>>(), numbers);
         for start in 0..=numbers.len() {
             for end in start..=numbers.len() {
@@ -241,12 +204,11 @@ mod tests {
     }
 
     #[test]
-    fn tracks_are_bits_of_bytes() {
+    fn written_cells_are_those_between_blanks() {
         let cells: Vec<u8> = (0..21_u8).map(|i| i.wrapping_mul(37)).collect();
         for n in 0..=cells.len() {
             for track in 0..8 {
                 let expected = PackedCells::of_symbols(cells[..n].iter().map(|c| c >> track & 1 == 1));
-                assert_eq!(PackedCells::of_track(&cells[..n], track), expected);
                 let numbers: Vec<f64> = expected.iter().collect();
                 let first = numbers.iter().position(|&v| v > 0.0).unwrap_or(0);
                 let end = numbers.iter().rposition(|&v| v > 0.0).map_or(0, |last| last + 1);

@@ -102,7 +102,7 @@ impl<'n> Sparse<'n> {
             network,
             layers,
             slides,
-            actions: Actions::new(&layers.table, slides.map(|slides| slides.weights)),
+            actions: Actions::new(&layers.table, slides),
             around,
             place,
             tapes: Tapes::new(tapes),
@@ -202,7 +202,7 @@ impl<'n> Sparse<'n> {
         {
             return Ok(Here { loss: around.waiting_loss(), next_step: NextStep::Labels });
         }
-        let (landscape, to, busy) = self.look_at_landscape()?;
+        let (landscape, to, busy) = self.look_at_landscape::<false>()?;
         let Some(around) = &self.around else {
             return Ok(Here { loss: landscape, next_step: NextStep::Vertex { to, gain: 1.0, busy } });
         };
@@ -215,44 +215,38 @@ impl<'n> Sparse<'n> {
     }
 
     /// The landscape's loss, the vertex to go to, and the tapes that were looked at.
-    #[inline]
-    fn look_at_landscape(&mut self) -> Result<(f64, usize, u32), TrainError> {
-        match self.layers.form {
-            Form::Slides { .. } => Ok(self.look_at_slides()),
-            Form::Targets { .. } => self.look_at_targets(),
+    #[inline(always)]
+    fn look_at_landscape<const ONE: bool>(&mut self) -> Result<(f64, usize, u32), TrainError> {
+        let (table, vertex) = (&*self.layers.table, self.place.vertex);
+        let action = self.actions.at(table, vertex);
+        if let Some(slides) = &self.slides {
+            let seen = self.tapes.survey::<ONE>(&action, slides);
+            let at = || Slopes { table, slides, vertex, action: &action, tapes: &self.tapes, seen };
+            return Ok((seen.landscape, Slopes::best::<ONE>(at), seen.busy));
         }
+        let Form::Targets { offset, drop } = self.layers.form else { unreachable!("slides or targets") };
+        let clear = self.tapes.survey_saturated::<ONE>(&action).filter(|_| self.place.clear());
+        let (squares, ahead, busy) = clear.ok_or(TrainError::Blurred { step: self.steps })?;
+        let at_rest = action.next == Action::REST;
+        let next = if at_rest { table.block(vertex) } else { action.next as usize };
+        let to = table.vertex(next, ahead);
+        let level = if at_rest { -drop } else { 0.0 };
+        Ok((offset + level + 0.5 * (squares + self.place.distance(to)), to, busy))
     }
 
-    #[inline]
-    fn look_at_slides(&mut self) -> (f64, usize, u32) {
-        let Some(slides) = &self.slides else { unreachable!("asked for slides") };
-        let vertex = self.place.vertex;
-        let action = self.actions.at(&self.layers.table, vertex);
-        let seen = self.tapes.survey::<false>(&action, slides);
-        let (table, tapes) = (&*self.layers.table, &self.tapes);
-        let at = || Slopes { table, slides, vertex, action: &action, tapes, seen };
-        (seen.landscape, Slopes::best::<false>(at), seen.busy)
-    }
-
-    /// Steps on slides for as long as nothing else happens: no label is read, no switch moves, no rule stops.
-    /// Whatever ends this is found again by [`differentiate`](Self::differentiate).
-    fn run_cached<const ONE: bool>(&mut self, slides: &Slides, stop: &StopRule, range: &mut LossRange) {
-        let table = &*self.layers.table;
-        let mut losses = *range;
-        let (mut vertex, mut steps, mut path) = (self.place.vertex, self.steps, self.path);
+    /// Steps for as long as nothing else happens: no label is read, no switch moves, no rule stops. Whatever ends this is found again by
+    /// [`differentiate`](Self::differentiate).
+    fn run_cached<const ONE: bool>(&mut self, stop: &StopRule, range: &mut LossRange) {
+        let (mut losses, mut steps, mut path) = (*range, self.steps, self.path);
         while steps < stop.most_steps {
-            let Some(action) = self.actions.kept(vertex) else { break };
-            let seen = self.tapes.survey::<ONE>(action, slides);
-            let Some((loss, gain)) = self.goes_on(seen.landscape, stop) else { break };
+            let Ok((landscape, to, busy)) = self.look_at_landscape::<ONE>() else { break };
+            let Some((loss, gain)) = self.goes_on(landscape, stop) else { break };
             losses.add(loss);
-            let at = || Slopes { table, slides, vertex, action, tapes: &self.tapes, seen };
-            vertex = Slopes::best::<ONE>(at);
+            self.go_to::<ONE>(to, gain, busy);
             steps += 1;
-            path = visit(path, vertex);
-            self.tapes.step::<ONE>(seen.busy, slides.rates(gain));
+            path = visit(path, to);
         }
-        (self.place.vertex, self.steps, self.path) = (vertex, steps, path);
-        *range = losses;
+        (self.steps, self.path, *range) = (steps, path, losses);
     }
 
     /// The network's loss for one of the landscape, and its gain; `None` where something else than a step to a vertex may happen.
@@ -269,45 +263,6 @@ impl<'n> Sparse<'n> {
         (loss > stop.loss_at_most && loss < f64::INFINITY).then_some((loss, gain))
     }
 
-    /// The same as [`run_cached`](Self::run_cached) towards targets.
-    fn run_to_targets<const ONE: bool>(&mut self, offset: f64, stop: &StopRule, range: &mut LossRange) {
-        let table = &*self.layers.table;
-        let (mut losses, mut steps, mut path) = (*range, self.steps, self.path);
-        while steps < stop.most_steps && self.place.clear() {
-            let Some(action) = self.actions.kept(self.place.vertex) else { break };
-            if action.next == Action::REST {
-                break;
-            }
-            let Some((squares, ahead, busy)) = self.tapes.survey_saturated::<ONE>(action) else { break };
-            let to = table.vertex(action.next as usize, ahead);
-            let landscape = offset + 0.5 * (squares + self.place.distance(to));
-            let Some((loss, gain)) = self.goes_on(landscape, stop) else { break };
-            losses.add(loss);
-            self.tapes.step_saturated::<ONE>(busy, gain);
-            self.place.step(to, gain);
-            steps += 1;
-            path = visit(path, to);
-        }
-        (self.steps, self.path, *range) = (steps, path, losses);
-    }
-
-    fn look_at_targets(&mut self) -> Result<(f64, usize, u32), TrainError> {
-        let Form::Targets { offset, drop } = self.layers.form else { unreachable!("asked for targets") };
-        let table = &self.layers.table;
-        let action = self.actions.at(table, self.place.vertex);
-        let (mut squares, ahead, busy) =
-            self.tapes.survey_saturated::<false>(&action).ok_or(TrainError::Blurred { step: self.steps })?;
-        let at_rest = action.next == Action::REST;
-        let next = if at_rest { table.block(self.place.vertex) } else { action.next as usize };
-        let to = table.vertex(next, ahead);
-        if !self.place.clear() {
-            return Err(TrainError::Blurred { step: self.steps });
-        }
-        squares += self.place.distance(to);
-        let level = if at_rest { -drop } else { 0.0 };
-        Ok((offset + level + 0.5 * squares, to, busy))
-    }
-
     /// Makes the step that was found.
     #[inline]
     fn go(&mut self, next_step: NextStep) {
@@ -315,19 +270,19 @@ impl<'n> Sparse<'n> {
         self.steps += 1;
         match next_step {
             NextStep::Labels => self.read_labels(),
-            NextStep::Vertex { to, gain, busy } => self.go_to(to, gain, busy),
+            NextStep::Vertex { to, gain, busy } => self.go_to::<false>(to, gain, busy),
             NextStep::Rest => {}
         }
         self.path = visit(self.path, self.place.vertex);
     }
 
-    #[inline]
-    fn go_to(&mut self, to: usize, gain: f64, busy: u32) {
+    #[inline(always)]
+    fn go_to<const ONE: bool>(&mut self, to: usize, gain: f64, busy: u32) {
         if let Some(slides) = &self.slides {
-            self.tapes.step::<false>(busy, slides.rates(gain));
+            self.tapes.step::<ONE>(busy, slides.rates(gain));
             self.place.vertex = to;
         } else {
-            self.tapes.step_saturated::<false>(busy, gain);
+            self.tapes.step_saturated::<ONE>(busy, gain);
             self.place.step(to, gain);
         }
     }

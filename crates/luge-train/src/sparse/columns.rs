@@ -2,8 +2,6 @@
 
 use luge_net::{Form, VertexTable, faults};
 
-use super::slides::Weights;
-
 /// The numbers of [`Form::Slides`], and what follows from them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slides {
@@ -15,23 +13,28 @@ pub(super) struct Slides {
     pub(super) shift: f64,
     /// Rates times twice the weights of the write and of the move residual.
     rates: (f64, f64),
-    pub(super) weights: Weights,
+    /// What an edge weighs, and a symbol that stays along it.
+    pub(super) edge: f64,
+    pub(super) symbol: f64,
+    /// Whether edges are units of their own.
+    pub(super) edge_units: bool,
 }
 
 impl Slides {
     pub(super) fn new(form: &Form) -> Option<Self> {
-        let Form::Slides { offset, at_rest, write, read, shift, cell_rate, head_rate, .. } = *form else {
+        let Form::Slides { cell_rate, head_rate, write, shift, edge, symbol, edge_units, .. } = *form else {
             return None;
         };
         let rates = (
             2.0 * write * faults::number("cell rate", cell_rate, cell_rate * 0.999),
             2.0 * shift * faults::number("head rate", head_rate, head_rate * 0.999),
         );
+        let Form::Slides { offset, at_rest, read, .. } = *form else { return None };
         let at_rest = faults::number("level of rest", at_rest, at_rest / 2.0);
         let read = faults::number("read weight", read, read / 2.0);
         let offset = faults::number("offset", offset, offset * (1.0 + 1e-9));
-        let (twice_read, weights) = (2.0 * read, Weights::new(form)?);
-        Some(Self { offset, at_rest, write, read, twice_read, shift, rates, weights })
+        let twice_read = 2.0 * read;
+        Some(Self { offset, at_rest, write, read, twice_read, shift, rates, edge, symbol, edge_units })
     }
 
     /// By how much of their residuals cells and heads step where the gradient arrives with this gain.
@@ -67,10 +70,10 @@ impl Action {
     /// No block follows.
     pub(super) const REST: u32 = u32::MAX;
 
-    pub(super) fn of(table: &VertexTable, weights: Option<&Weights>, vertex: usize) -> Self {
+    pub(super) fn of(table: &VertexTable, slides: Option<&Slides>, vertex: usize) -> Self {
         let (block, symbols) = (table.block(vertex), table.symbols(vertex));
         let looks_at = table.looks_at(block);
-        let own = |next: Option<usize>| weights.map_or(0.0, |weights| weights.own(block, looks_at, next));
+        let own = |next: Option<usize>| slides.map_or(0.0, |slides| slides.own(block, looks_at, next));
         let rest = Self {
             next: Self::REST,
             looks_at,
@@ -83,7 +86,7 @@ impl Action {
             n_shared: 0,
             first: 0,
             own: own(None),
-            floor: weights.map_or(0.0, |weights| weights.floor(looks_at)),
+            floor: slides.map_or(0.0, |slides| slides.floor(looks_at)),
         };
         let Some(c) = table.column(vertex) else { return rest };
         let next = c.next as usize;
@@ -129,24 +132,19 @@ const MAX_ACTIONS: usize = 1 << 16;
 #[derive(Clone, Debug)]
 pub(super) struct Actions {
     kept: Vec<Action>,
-    weights: Option<Weights>,
+    slides: Option<Slides>,
 }
 
 impl Actions {
-    pub(super) fn new(table: &VertexTable, weights: Option<Weights>) -> Self {
+    pub(super) fn new(table: &VertexTable, slides: Option<Slides>) -> Self {
         let n = if table.n_vertices() <= MAX_ACTIONS { table.n_vertices() } else { 0 };
-        let kept = (0..n).map(|vertex| Action::of(table, weights.as_ref(), vertex)).collect();
-        Self { kept, weights }
-    }
-
-    /// A vertex and its column, if it is kept.
-    #[inline(always)]
-    pub(super) fn kept(&self, vertex: usize) -> Option<&Action> {
-        self.kept.get(vertex)
+        let kept = (0..n).map(|vertex| Action::of(table, slides.as_ref(), vertex)).collect();
+        Self { kept, slides }
     }
 
     /// A vertex and its column.
+    #[inline(always)]
     pub(super) fn at(&self, table: &VertexTable, vertex: usize) -> Action {
-        self.kept(vertex).copied().unwrap_or_else(|| Action::of(table, self.weights.as_ref(), vertex))
+        self.kept.get(vertex).copied().unwrap_or_else(|| Action::of(table, self.slides.as_ref(), vertex))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use luge_net::{Form, Network};
+use luge_net::Network;
 
 use super::{NextStep, Sparse};
 use crate::{
@@ -47,16 +47,9 @@ impl Engine for Sparse<'_> {
             }
             self.go(here.next_step);
             if let NextStep::Vertex { .. } = here.next_step {
-                match (self.layers.form, self.slides, self.tapes.rows.len()) {
-                    (Form::Targets { offset, .. }, _, 1) => {
-                        self.run_to_targets::<true>(offset, stop, &mut losses)
-                    }
-                    (Form::Targets { offset, .. }, _, _) => {
-                        self.run_to_targets::<false>(offset, stop, &mut losses)
-                    }
-                    (_, Some(slides), 1) => self.run_cached::<true>(&slides, stop, &mut losses),
-                    (_, Some(slides), _) => self.run_cached::<false>(&slides, stop, &mut losses),
-                    (Form::Slides { .. }, None, _) => {}
+                match self.tapes.rows.len() {
+                    1 => self.run_cached::<true>(stop, &mut losses),
+                    _ => self.run_cached::<false>(stop, &mut losses),
                 }
             }
             here = self.differentiate()?;

@@ -36,9 +36,9 @@ impl Sparse<'_> {
         self.place = Place { vertex, weight: 1.0, others: Vec::new() };
         self.tapes.unsettle();
         self.here = None;
-        let (landscape, to, busy) = self.look_at_landscape()?;
+        let (landscape, to, busy) = self.look_at_landscape::<false>()?;
         let gain = self.around.as_ref().map_or(1.0, |around| around.carry(landscape).gain);
-        self.go_to(to, gain, busy);
+        self.go_to::<false>(to, gain, busy);
         let mut probed = Probed { landscape, to, gain, written: 0, left: 0, right: 0 };
         for (i, tape) in self.tapes.rows.iter().enumerate() {
             let head = if matches!(self.layers.form, Form::Slides { .. }) {

@@ -3,7 +3,7 @@
 //! At a vertex v the slope towards w is a sum over symbols plus a term that depends only on w's block, because a
 //! gate has one row and a row leads to one block. So the lowest slope of a block is found track by track.
 
-use luge_net::{Form, VertexTable, extract, faults::planted};
+use luge_net::{VertexTable, extract, faults::planted};
 
 use super::{
     columns::{Action, Slides},
@@ -22,25 +22,7 @@ pub(super) struct Slopes<'t> {
     pub(super) seen: Survey,
 }
 
-/// The weights of slides and levels.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Weights {
-    at_rest: f64,
-    edge: f64,
-    symbol: f64,
-    edge_units: bool,
-}
-
-impl Weights {
-    pub(super) fn new(form: &Form) -> Option<Self> {
-        match *form {
-            Form::Slides { at_rest, edge, symbol, edge_units, .. } => {
-                Some(Self { at_rest, edge, symbol, edge_units })
-            }
-            Form::Targets { .. } => None,
-        }
-    }
-
+impl Slides {
     /// What an edge weighs along which `n` symbols stay.
     fn edge_along(&self, n: u32) -> f64 {
         self.edge + f64::from(n) * self.symbol
@@ -97,7 +79,7 @@ impl Slopes<'_> {
         if !planted("no slopes elsewhere") {
             best = self.elsewhere(best, here);
         }
-        if self.slides.weights.edge_units && !planted("no slopes backwards") {
+        if self.slides.edge_units && !planted("no slopes backwards") {
             best = self.backwards(best, here);
         }
         best.1
@@ -108,7 +90,7 @@ impl Slopes<'_> {
     fn along<const ONE: bool>(self) -> Lowest {
         let Action { theirs, looks_at, n_shared, first, mut symbols, .. } = *self.action;
         let pulling = self.seen.pulling & theirs;
-        let (edge, symbol) = (4.0 * self.slides.weights.edge, 4.0 * self.slides.weights.symbol);
+        let (edge, symbol) = (4.0 * self.slides.edge, 4.0 * self.slides.symbol);
         let mut slope = edge + f64::from(n_shared - n_of::<ONE>(pulling)) * symbol;
         for i in tracks::<ONE>(pulling) {
             // A symbol that stays is part of the edge's weight.
@@ -168,15 +150,15 @@ impl Slopes<'_> {
 
     /// The lowest slope towards vertices whose edges lead here: such an edge slopes half as much at its far end.
     fn backwards(self, mut best: Lowest, here: f64) -> Lowest {
-        let weights = &self.slides.weights;
+        let slides = self.slides;
         let block = self.table.block(self.vertex);
         for (from, depends_on, values, column) in self.table.all_columns() {
             if column.is_none_or(|column| column.next as usize != block) {
                 continue;
             }
-            let (mut symbols, mut slope) = (0, 2.0 * weights.edge);
+            let (mut symbols, mut slope) = (0, 2.0 * slides.edge);
             for i in tracks::<false>(self.table.looks_at(from)) {
-                let stays = if self.looks_at(i) { 2.0 * weights.symbol } else { 0.0 };
+                let stays = if self.looks_at(i) { 2.0 * slides.symbol } else { 0.0 };
                 let (minus, plus) = self.sides(i, self.lean(i), stays);
                 let fixed = (depends_on >> i & 1 == 1).then_some(values >> i & 1 == 1);
                 let is_plus = fixed.unwrap_or(plus < minus);

@@ -17,11 +17,11 @@ pub(crate) struct Cells {
     values: Kept,
 }
 
-/// What cells hold: numbers where they are weights, and signs in a byte each where no step moves them.
+/// What cells hold: numbers where they are weights; where no step moves them, they take a bit each.
 #[derive(Clone, PartialEq, Debug)]
 enum Kept {
     Numbers(Vec<f64>),
-    Signs(Vec<i8>),
+    Fixed(PackedCells),
 }
 
 impl Cells {
@@ -31,8 +31,7 @@ impl Cells {
 
     /// Cells that no step moves.
     pub(crate) fn fixed(first: i64, cells: &PackedCells) -> Self {
-        let values = cells.signs().map_or_else(|| Kept::Numbers(cells.iter().collect()), Kept::Signs);
-        Self { first, values }
+        Self { first, values: Kept::Fixed(cells.clone()) }
     }
 
     pub(crate) fn first(&self) -> i64 {
@@ -43,21 +42,21 @@ impl Cells {
     pub(crate) fn len(&self) -> usize {
         match &self.values {
             Kept::Numbers(numbers) => numbers.len(),
-            Kept::Signs(signs) => signs.len(),
+            Kept::Fixed(cells) => cells.len(),
         }
     }
 
     pub(crate) fn packed(&self) -> PackedCells {
         match &self.values {
             Kept::Numbers(numbers) => numbers.clone().into(),
-            Kept::Signs(signs) => PackedCells::of_signs(signs),
+            Kept::Fixed(cells) => cells.clone(),
         }
     }
 
     pub(crate) fn n_bytes(&self) -> usize {
         match &self.values {
             Kept::Numbers(numbers) => size_of_val(&numbers[..]),
-            Kept::Signs(signs) => signs.len(),
+            Kept::Fixed(cells) => cells.n_bytes(),
         }
     }
 
@@ -65,7 +64,7 @@ impl Cells {
         let index = usize::try_from(cell - self.first).unwrap_or(usize::MAX);
         match &self.values {
             Kept::Numbers(numbers) => numbers.get(index).copied(),
-            Kept::Signs(signs) => signs.get(index).map(|&sign| sign.into()),
+            Kept::Fixed(cells) => cells.get(index),
         }
         .unwrap_or(BLANK)
     }
@@ -81,33 +80,24 @@ impl Cells {
 
     #[cold]
     fn grow(&mut self, low: i64, high: i64) {
-        let grown = room(self.first, self.len(), low, high);
-        match &mut self.values {
-            Kept::Numbers(numbers) => widen(numbers, grown, BLANK),
-            Kept::Signs(signs) => widen(signs, grown, -1),
+        if let Kept::Numbers(numbers) = &mut self.values {
+            let grown = room(self.first, numbers.len(), low, high);
+            widen(numbers, grown, BLANK);
+            self.first -= grown.0 as i64;
         }
-        self.first -= grown.0 as i64;
     }
 
-    /// A cell between its neighbours; all three are kept from now on.
+    /// A cell between its neighbours; where they are weights, all three are kept from now on.
     #[inline(always)]
     fn around(&mut self, cell: i64) -> (f64, f64, f64) {
-        let at = (cell - self.first) as usize;
-        let from = at.wrapping_sub(1)..;
-        match &self.values {
-            Kept::Numbers(numbers) => {
-                if let Some(&[before, here, after]) = numbers.get(from).and_then(<[f64]>::first_chunk) {
-                    return (before, here, after);
-                }
+        if let Kept::Numbers(numbers) = &self.values {
+            let from = ((cell - self.first) as usize).wrapping_sub(1)..;
+            if let Some(&[before, here, after]) = numbers.get(from).and_then(<[f64]>::first_chunk) {
+                return (before, here, after);
             }
-            Kept::Signs(signs) => {
-                if let Some(&[before, here, after]) = signs.get(from).and_then(<[i8]>::first_chunk) {
-                    return (before.into(), here.into(), after.into());
-                }
-            }
+            self.grow(cell - 1, cell + 1);
         }
-        self.grow(cell - 1, cell + 1);
-        (self.kept(cell - 1), self.kept(cell), self.kept(cell + 1))
+        (self.at(cell - 1), self.at(cell), self.at(cell + 1))
     }
 
     /// Takes `change` away from a cell that is a weight, and reads another.
@@ -117,29 +107,16 @@ impl Cells {
             numbers[(cell - self.first) as usize] -= change;
             return numbers[(then - self.first) as usize];
         }
-        if let Some(change) = change {
-            *self.kept_mut(cell) -= change;
-        }
-        self.kept(then)
+        self.at(then)
     }
 
+    /// A cell that is a weight.
     #[inline]
-    fn kept(&self, cell: i64) -> f64 {
-        let at = (cell - self.first) as usize;
-        match &self.values {
-            Kept::Numbers(numbers) => numbers[at],
-            Kept::Signs(signs) => signs[at].into(),
-        }
-    }
-
-    #[inline]
-    fn kept_mut(&mut self, cell: i64) -> &mut f64 {
-        let at = (cell - self.first) as usize;
-        if let Kept::Signs(signs) = &self.values {
-            self.values = Kept::Numbers(signs.iter().map(|&sign| sign.into()).collect());
-        }
-        let Kept::Numbers(numbers) = &mut self.values else { unreachable!("just made so") };
-        &mut numbers[at]
+    fn weight_mut(&mut self, cell: i64) -> &mut f64 {
+        let Kept::Numbers(numbers) = &mut self.values else {
+            unreachable!("cells that steps move are numbers")
+        };
+        &mut numbers[(cell - self.first) as usize]
     }
 }
 
@@ -252,7 +229,7 @@ impl Tape {
     pub(crate) fn lay(&mut self, cells: [f64; 3], trained: bool) {
         let mut numbers = match &mut self.cells.values {
             Kept::Numbers(numbers) => std::mem::take(numbers),
-            Kept::Signs(_) => Vec::new(),
+            Kept::Fixed(_) => Vec::new(),
         };
         let mut more = std::mem::take(&mut self.head.more);
         numbers.clear();
@@ -286,10 +263,10 @@ impl Tape {
     fn look_wide(&mut self, next: Option<f64>) -> Look {
         self.cells.hold(self.head.first - 1, self.head.end());
         let Self { cells, head, offset, .. } = self;
-        let read: f64 = head.window().map(|(cell, weight)| cells.kept(cell) * weight).sum();
+        let read: f64 = head.window().map(|(cell, weight)| cells.at(cell) * weight).sum();
         let next = next.unwrap_or(read);
         let change = next - read;
-        let written = |cell: i64| cells.kept(cell) + head.at(cell) * change;
+        let written = |cell: i64| cells.at(cell) + head.at(cell) * change;
         let ahead = head.window().map(|(cell, weight)| written(cell + *offset) * weight).sum();
         let moved = |cell: i64| head.at(cell - *offset) - head.at(cell);
         let moved = (head.first - 1..=head.end()).map(moved).map(|r| r * r).sum();
@@ -314,7 +291,7 @@ impl Tape {
     fn step_wide(&mut self, write: f64, shift: f64) -> Option<f64> {
         if self.trained && self.residual != 0.0 {
             for (cell, weight) in (self.head.first..).zip(self.head.weights()) {
-                let value = self.cells.kept_mut(cell);
+                let value = self.cells.weight_mut(cell);
                 *value -= write * self.residual * weight;
             }
         }
@@ -356,12 +333,12 @@ impl Tape {
         let (first, end) = (self.head.first, self.head.end());
         self.cells.hold(first - 1, end);
         let cell = self.saturated_head()?;
-        let here = saturate_11(self.cells.kept(cell));
+        let here = saturate_11(self.cells.at(cell));
         let next = next.unwrap_or(here);
         let target = cell + offset;
-        let ahead = if offset == 0 { next } else { saturate_11(self.cells.kept(target)) };
+        let ahead = if offset == 0 { next } else { saturate_11(self.cells.at(target)) };
         self.offset = target;
-        self.residual = self.cells.kept(cell) - next;
+        self.residual = self.cells.at(cell) - next;
         let distance = |cell: i64| self.head.at(cell) - f64::from(u8::from(cell == target));
         let moved = (first - 1..=end).map(distance).map(|r| r * r).sum();
         (is_symbol(here) && is_symbol(ahead)).then_some(Look { residual: self.residual, ahead, moved })
@@ -372,7 +349,7 @@ impl Tape {
     pub(crate) fn step_saturated(&mut self, gain: f64) -> Option<f64> {
         let cell = self.saturated_head()?;
         if self.trained {
-            *self.cells.kept_mut(cell) -= gain * self.residual;
+            *self.cells.weight_mut(cell) -= gain * self.residual;
         }
         let target = self.offset;
         if gain.to_bits() == ONE && self.head.only().is_some() {

@@ -1,6 +1,6 @@
 //! The survey and the vertex it leads to, held to sums over all cells and all vertices.
 
-use luge_net::{Block, Column};
+use luge_net::{Block, Column, Form};
 use proptest::prelude::*;
 
 use super::*;
@@ -126,7 +126,7 @@ fn check<const ONE: bool>(draw: &mut Draw) {
     let (table, form) = (draw.table(n_tracks, edge_units), draw.form(edge_units));
     let Form::Slides { offset, at_rest, write, read, shift, .. } = form else { unreachable!("slides") };
     let slides = Slides::new(&form).expect("slides");
-    let actions = Actions::new(&table, Some(slides.weights));
+    let actions = Actions::new(&table, Some(slides));
     let mut tapes = Tapes::new((0..n_tracks).map(|_| draw.tape()).collect());
     let mut vertex = draw.below(table.n_vertices() as u32) as usize;
     // After a few more steps with heads on several cells, numbers would be rounded.
