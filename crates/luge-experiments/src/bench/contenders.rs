@@ -26,7 +26,7 @@ pub(super) enum Contender {
 }
 
 luge_net::names!(
-    Contender, "contender", Exact "exact", Steps "exact without blocks", Sparse "sparse", Dense "dense",
+    Contender, "contender", Exact "exact", Steps "exact without macrosteps", Sparse "sparse", Dense "dense",
 );
 
 /// What a run made: its steps, the bytes that an engine holds for cells, and the cells.

@@ -104,7 +104,7 @@ pub(super) fn compare_learner(
     let whole = Subject::Network(lesson);
     measure("exact", &mut || whole.run(Contender::Exact, effort.most_steps));
     if !long {
-        measure("exact without blocks", &mut || whole.run(Contender::Steps, effort.most_steps));
+        measure("exact without macrosteps", &mut || whole.run(Contender::Steps, effort.most_steps));
         measure("sparse", &mut || whole.run(Contender::Sparse, effort.most_steps));
         measure("dense", &mut || whole.run(Contender::Dense, effort.dense_steps.min(20)));
     }
