@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use luge::{
     data::{Preparation, PrepareOptions, Table, TableError},
     files::{
-        audit::{self, same_model},
-        export,
+        audit, export,
         model::{self, ModelError},
         predictor::Predictor,
     },
@@ -188,7 +187,7 @@ impl Model {
                 Ok(report) => report,
                 Err(error) => return other_data(with_reasons(&error)),
             };
-            Some(same_model(model, &model::Model::new(&lesson, &report)))
+            Some(model.is_same(&model::Model::new(&lesson, &report)))
         } else {
             None
         };

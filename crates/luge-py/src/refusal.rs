@@ -9,8 +9,8 @@ use luge::{
         program::ProgramError,
         source::{OpenError, ReadError, Source},
     },
-    ordinary::{OrdinaryError, OrdinaryModelError},
-    stream::{PreparedStreamError, StreamModelError},
+    ordinary::OrdinaryError,
+    stream::PreparedStreamError,
     trace::TraceError,
     training::TrainingError,
 };
@@ -90,6 +90,7 @@ impl From<ModelError> for Refusal {
     fn from(error: ModelError) -> Self {
         match error {
             ModelError::Io(_) => Self::System(with_reasons(&error)),
+            ModelError::Job(error) => error.into(),
             error => Self::of(&error),
         }
     }
@@ -146,8 +147,6 @@ plain!(
     TraceError,
     TrainingError,
     luge::run::memory::TooMuch,
-    StreamModelError,
-    OrdinaryModelError,
     ProgramError,
     serde_json::Error,
     luge_landscape::LearnerError,

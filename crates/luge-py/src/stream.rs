@@ -7,15 +7,15 @@ use luge::{
     certificate::no_overflow,
     data::{Preparation, PrepareOptions},
     draw::loss_curve::LossCurve,
-    files::model::ModelError,
+    files::model::{AnyModel, ModelError},
     job::{Data, Job as Inner, JobError, program::is_program},
     ordinary::{OrdinaryModel, PreparedOrdinary},
-    stream::{self, Draw, Order, Samples, StreamLandscape, StreamOptions, StreamReport},
+    stream::{self, Draw, Order, Samples, StreamLandscape, StreamOptions},
     training::Claim,
 };
 use luge_experiments::compare::stream::{CompareError, StreamComparison};
 use luge_landscape::LandscapeKind;
-use luge_net::{Values, Word};
+use luge_net::Word;
 use luge_sled::OverflowSite;
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::{prelude::*, types::PyBytes};
@@ -180,13 +180,13 @@ impl PreparedStream {
                 let report = plain.train(|moment| watch.see(moment.step, moment.loss))?;
                 let certified = report.certificate.proves_the_run();
                 let model = stream::StreamModel::new(job, plain, &report);
-                (Summary::of(job, &report, certified, &report.wraps)?, Trained::Plain(Box::new(model)))
+                (Summary::of(job, &report, certified, &report.wraps)?, AnyModel::Stream(Box::new(model)))
             }
             Network::Mlp(mlp) => {
                 let report = mlp.train(|step| watch.see(step, f64::NAN))?;
                 let model = OrdinaryModel::new(mlp, &report);
                 let known = Summary::of(job, &report, report.proves_the_run(), &report.wraps)?;
-                (known, Trained::Mlp(Box::new(model)))
+                (known, AnyModel::Ordinary(Box::new(model)))
             }
         };
         let curve = watch.finish()?;
@@ -201,7 +201,7 @@ pub(crate) struct Stream {
     /// The result as JSON.
     #[pyo3(get)]
     summary: String,
-    model: Trained,
+    model: AnyModel,
     curve: LossCurve,
 }
 
@@ -224,60 +224,32 @@ impl Stream {
     }
 }
 
-#[derive(Clone)]
-enum Trained {
-    Plain(Box<stream::StreamModel>),
-    Mlp(Box<OrdinaryModel>),
-}
-
 /// A network that was trained on a stream.
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct StreamModel {
-    inner: Trained,
+    inner: AnyModel,
 }
 
 impl StreamModel {
-    fn preparation(&self) -> &Preparation {
-        match &self.inner {
-            Trained::Plain(model) => &model.preparation,
-            Trained::Mlp(model) => &model.preparation,
-        }
-    }
-
     fn bytes(&self) -> Result<Vec<u8>, ModelError> {
         match &self.inner {
-            Trained::Plain(model) => model.to_bytes("the model"),
-            Trained::Mlp(model) => model.to_bytes("the model"),
+            AnyModel::Training(model) => model.to_bytes("the model"),
+            AnyModel::Stream(model) => model.to_bytes("the model"),
+            AnyModel::Ordinary(model) => model.to_bytes("the model"),
         }
-    }
-
-    fn output(&self, x: &Values) -> Result<Values, Refusal> {
-        Ok(match &self.inner {
-            Trained::Plain(model) => model.predict(x)?,
-            Trained::Mlp(model) => model.predict(x)?,
-        })
     }
 
     /// Trains again, and says of every claim whether it holds.
     fn again(&self, data: Option<&Data>) -> Result<Vec<(String, Claim)>, Refusal> {
         let mut watch = Watch::new(None, 1);
-        let named = |(name, claim): (&str, &Claim)| (name.to_owned(), claim.clone());
-        let (mut claims, same) = match &self.inner {
-            Trained::Plain(model) => {
-                let (report, same): (StreamReport, Claim) =
-                    model.certify(data, |moment| watch.see(moment.step, moment.loss))?;
-                (report.certificate.claims().into_iter().map(named).collect::<Vec<_>>(), same)
-            }
-            Trained::Mlp(model) => {
-                let prepared = model.prepare(data)?;
-                let report = prepared.train(|step| watch.see(step, f64::NAN))?;
-                let same = model.is_same(&OrdinaryModel::new(&prepared, &report));
-                (report.certificate.claims().into_iter().map(named).collect(), same)
-            }
+        let (certificate, same) = match &self.inner {
+            AnyModel::Training(_) => return Err(Refusal::unfit("the model is not of a stream")),
+            AnyModel::Stream(model) => model.certify(data, |moment| watch.see(moment.step, moment.loss))?,
+            AnyModel::Ordinary(model) => model.certify(data, |step| watch.see(step, f64::NAN))?,
         };
         watch.finish()?;
-        claims.push(("trained again".to_owned(), same));
-        Ok(claims)
+        let claims = certificate.claims().into_iter().chain([("trained again", &same)]);
+        Ok(claims.map(|(name, claim)| (name.to_owned(), claim.clone())).collect())
     }
 }
 
@@ -286,11 +258,10 @@ impl StreamModel {
     /// Reads the bytes of a file; `None` if it is a model of another kind.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> Result<Option<Self>, Refusal> {
-        if let Some(model) = stream::StreamModel::from_bytes(bytes, "the model")? {
-            return Ok(Some(Self { inner: Trained::Plain(Box::new(model)) }));
+        match AnyModel::from_bytes(bytes, "the model".to_owned())? {
+            AnyModel::Training(_) => Ok(None),
+            inner => Ok(Some(Self { inner })),
         }
-        let model = OrdinaryModel::from_bytes(bytes, "the model")?;
-        Ok(model.map(|model| Self { inner: Trained::Mlp(Box::new(model)) }))
     }
 
     /// Writes the file: complete or not at all, and over another one only if asked to.
@@ -307,7 +278,7 @@ impl StreamModel {
     /// The columns of the features and of the labels.
     #[getter]
     fn columns(&self) -> (Vec<String>, Vec<String>) {
-        let Preparation { features, targets, .. } = self.preparation();
+        let Preparation { features, targets, .. } = self.inner.preparation();
         let columns = features.iter().map(|feature| feature.column.clone()).collect();
         (columns, targets.iter().map(|target| target.column.clone()).collect())
     }
@@ -319,12 +290,13 @@ impl StreamModel {
         x: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let x = arrays::values(&x);
-        let (found, expected) = (x.shape.cols, self.preparation().features.len());
+        let (found, expected) = (x.shape.cols, self.inner.preparation().features.len());
         if found != expected {
             return Err(Refusal::unfit(format!("x has {found} features, the model {expected}")).into());
         }
-        let x = self.preparation().new_numbers(&x).map_err(crate::job::refused).map_err(Refusal::from)?;
-        let predicted = py.detach(|| self.output(&x))?;
+        let x =
+            self.inner.preparation().new_numbers(&x).map_err(crate::job::refused).map_err(Refusal::from)?;
+        let predicted = py.detach(|| Ok::<_, Refusal>(self.inner.predict(&x)?))?;
         Ok(arrays::matrix(py, predicted))
     }
 
@@ -332,12 +304,12 @@ impl StreamModel {
     #[pyo3(signature = (data, *, saturate))]
     fn certify(&self, py: Python<'_>, data: Option<Arrays<'_>>, saturate: bool) -> PyResult<String> {
         let table = data.map(|(x, y, features, labels)| {
-            let asked = &self.preparation().asked;
+            let asked = &self.inner.preparation().asked;
             let table = arrays::table(&x, &y, features, labels, asked)?.prepared(asked);
             let table = table.map_err(crate::job::refused)?;
             match &self.inner {
-                Trained::Plain(model) => fitted(table, model.options.format, saturate),
-                Trained::Mlp(_) => Ok(table),
+                AnyModel::Stream(model) => fitted(table, model.card.options.format, saturate),
+                _ => Ok(table),
             }
         });
         let data = table.transpose()?.map(Data::Table);

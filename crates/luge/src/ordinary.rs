@@ -15,6 +15,7 @@ use luge_landscape::mlp::{CircuitNetwork, Float, MlpConstants, MlpConstantsError
 use luge_machine::{Input, Machine, Outcome, Step, lowering};
 use luge_net::{NumberFormat, numbers::Overflow};
 use luge_train::TrainError;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     job::JobError,
@@ -24,13 +25,13 @@ use crate::{
 };
 pub use certificate::OrdinaryReport;
 pub use learner::{LearnerCircuit, Theta};
-pub use model::{OrdinaryModel, OrdinaryModelError};
+pub use model::{OrdinaryCard, OrdinaryModel};
 pub use onnx::{MAX_ONNX_BYTES, onnx};
 pub use program::CircuitProgram;
 pub use torch::{MAX_EXPORTED_BYTES, TorchError, TorchExport};
 
 /// How to train.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OrdinaryOptions {
     /// What computes the gradients; left out: every weight where that takes seconds, else the weights that are not zero.
     pub engine: Option<StreamEngineChoice>,

@@ -41,7 +41,7 @@ use crate::{
 pub use certificate::StreamReport;
 pub use lockstep::StreamMismatch;
 pub(crate) use model::StoredSamples;
-pub use model::{SamplesMissing, StreamModel, StreamModelError};
+pub use model::{StreamCard, StreamModel};
 pub use options::{StreamEngineChoice, StreamLandscape, StreamOptions};
 pub use samples::{Concept, Draw, NotDrawable, Order, Samples, Stream};
 pub use shipped::{STREAM_LEARNERS, ShippedSamples, ShippedStream, open, own_samples};

@@ -4,11 +4,7 @@ use std::ops::ControlFlow;
 
 use luge::{
     data::Table,
-    files::{
-        audit::{audit, same_model},
-        export::graph,
-        model::Model,
-    },
+    files::{audit::audit, export::graph, model::Model},
     job::{Data, JobError, StandardPrimaries, TrainJob, source::Source},
     run::engine::EngineChoice,
     training::{PreparedTraining, TrainingOptions, TrainingReport},
@@ -124,11 +120,11 @@ fn models_remember_their_bits() {
     let again = loaded.lesson(lesson.table().clone(), &StandardPrimaries).expect("a lesson");
     let audit = audit(&loaded, &again).expect("an answer");
     assert!(audit.proves_the_run(), "{audit:?}");
-    let same = same_model(&loaded, &Model::new(&again, &train(&again)));
+    let same = loaded.is_same(&Model::new(&again, &train(&again)));
     assert!(same.holds, "{}", same.figures);
     let mut native = loaded.clone();
     native.card.options.bits = BitConversion::Native;
-    assert!(!same_model(&native, &loaded).holds, "a model that forgot its bits is taken for the same");
+    assert!(!native.is_same(&loaded).holds, "a model that forgot its bits is taken for the same");
 }
 
 #[test]

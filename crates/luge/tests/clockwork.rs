@@ -230,7 +230,7 @@ fn a_model_of_a_program_has_its_network() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("model.safetensors");
     std::fs::write(&path, model.to_bytes("model").expect("bytes")).expect("a file");
-    let read = OrdinaryModel::load(&path).expect("valid").expect("a model of this kind");
+    let read = OrdinaryModel::load(&path).expect("a model of this kind");
     assert_eq!(read.initial().expect("a network").network.widths(), prepared.network.network.widths());
 }
 

@@ -1,31 +1,26 @@
 //! `luge certify`: verifies a model.
 
-use std::{
-    ops::ControlFlow,
-    path::{Path, PathBuf},
-};
+use std::{ops::ControlFlow, path::PathBuf};
 
 use luge::{
     files::{
-        audit::{audit, not_checked, other_data, same_model, unknown},
-        model::{Model, ModelError},
+        audit::{audit, not_checked, other_data, unknown},
+        model::{AnyModel, Model, ModelError},
         rocq::{self, ProofExport},
     },
-    job::StandardPrimaries,
+    job::{Data, StandardPrimaries},
     object,
-    ordinary::OrdinaryModel,
     run::follow::{ObservationRate, RunProgress},
-    stream::StreamModel,
     training::{Claim, PreparedTraining, TrainingError},
 };
+use luge_machine::Step;
 
 use super::{
     data_args::read_text,
     failure::Failure,
-    ordinary,
-    output::{Rows, print, print_json, verdict},
+    output::{Rows, print, print_json, show_claims, verdict},
     progress::Progress,
-    prover, stream,
+    prover,
 };
 
 /// Verify a model: simulate its machine on the data, train the network again, and compare
@@ -57,75 +52,99 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let read = args.data.as_deref().map(read_text).transpose()?;
-    if let Some(model) = OrdinaryModel::load(&args.model)? {
-        let data = read.map(|(name, text)| model.data(name, text, args.saturate));
-        let asked = |proofs| prove(proofs, rocq::mlp(&model.circuit, &model.initial()?));
-        let proved = args.proofs.as_deref().map(asked).transpose()?;
-        return ordinary::certify(&model, data.as_ref(), proved.as_ref(), args.json);
-    }
-    if let Some(model) = StreamModel::load(&args.model)? {
-        let data = read.map(|(name, text)| model.data(name, text, args.saturate));
-        let written = model.network().map(|network| rocq::stream(&network));
-        let proved = args.proofs.as_deref().map(|proofs| prove(proofs, written?)).transpose()?;
-        return stream::certify(&model, data.as_ref(), proved.as_ref(), args.json);
-    }
-    let model = Model::load(&args.model)?;
-    model.extended()?;
-    let (name, text) =
-        read.ok_or_else(|| Failure::usage("the data it was trained on are missing", "give --data"))?;
-    let data = model.data(name, text, args.saturate);
-    let given = data.as_given()?;
-    if let Some(reason) = other_data(&model, &given) {
-        return Err(Failure::not_certified(reason));
-    }
-    let data = data.read(model.card.options.format)?;
-    let lesson = model.lesson(data, &StandardPrimaries).map_err(|error| match error {
-        ModelError::Training(error) => without_an_answer(error),
-        error => error.into(),
-    })?;
-    let retrained = if args.quick { None } else { Some(retrain(&model, &lesson)?) };
-    let audit = audit(&model, &lesson).map_err(without_an_answer)?;
-    let proved =
-        args.proofs.as_deref().map(|proofs| prove(proofs, rocq::extended(lesson.extended()))).transpose()?;
-
-    let not_checked = not_checked(&audit, &model, !args.quick);
-    let mut claims: Vec<(&str, &Claim)> = audit.claims();
-    claims.extend(retrained.as_ref().map(|claim| ("trained again", claim)));
-    claims.extend(proved.as_ref().map(|claim| ("proved for every input", claim)));
-    if args.json {
-        print_json(&object! {
-            holds: claims.iter().all(|(_, claim)| claim.holds),
-            audit: &audit,
-            retrained "unless --quick": retrained.as_ref(),
-            proved "with --proofs": proved.as_ref(),
-            not_checked "if something was not checked": Some(&not_checked).filter(|list| !list.is_empty()),
-        })?;
-    } else {
-        let mut rows = Rows::default();
-        if !not_checked.is_empty() {
-            rows.row("not checked", not_checked.join("; "));
+    let model = AnyModel::load(&args.model)?;
+    let data = read.map(|(name, text)| Data::like(model.preparation(), name, text, args.saturate));
+    let (proved, (certificate, again)) = match &model {
+        AnyModel::Training(model) => return args.of_table(model, data),
+        AnyModel::Stream(model) => {
+            let proved = args.prove(|| Ok(rocq::stream(&model.network()?)))?;
+            let mut watch = watch(model.card.steps);
+            (proved, model.certify(data.as_ref(), |moment| watch(moment.step))?)
         }
-        claims.iter().for_each(|(name, claim)| rows.row(name, verdict(claim)));
-        print(&rows.text())?;
+        AnyModel::Ordinary(model) => {
+            let proved = args.prove(|| Ok(rocq::mlp(&model.card.circuit, &model.initial()?)))?;
+            (proved, model.certify(data.as_ref(), watch(model.card.steps))?)
+        }
+    };
+    let mut claims = certificate.claims();
+    claims.push(("trained again", &again));
+    claims.extend(proved.as_ref().map(|claim| ("proved for every stream", claim)));
+    show_claims(args.json, claims)
+}
+
+/// Shows how far a run is.
+fn watch(steps: Step) -> impl FnMut(Step) -> ControlFlow<()> {
+    let mut progress = Progress::new("training", steps).certainly();
+    move |step| {
+        if step.is_multiple_of(1 << 12) {
+            progress.reach(step);
+        }
+        ControlFlow::Continue(())
     }
-    Failure::of_claims(claims)?;
-    unknown(&audit).map_or(Ok(()), |what| Err(Failure::certified_in_part(what)))
+}
+
+impl Args {
+    /// Verifies a model that was trained on a table.
+    fn of_table(&self, model: &Model, data: Option<Data>) -> Result<(), Failure> {
+        model.extended()?;
+        let missing = || Failure::usage("the data it was trained on are missing", "give --data");
+        let data = data.ok_or_else(missing)?;
+        let given = data.as_given()?;
+        if let Some(reason) = other_data(model, &given) {
+            return Err(Failure::not_certified(reason));
+        }
+        let data = data.read(model.card.options.format)?;
+        let lesson = model.lesson(data, &StandardPrimaries).map_err(|error| match error {
+            ModelError::Training(error) => without_an_answer(error),
+            error => error.into(),
+        })?;
+        let retrained = if self.quick { None } else { Some(retrain(model, &lesson)?) };
+        let audit = audit(model, &lesson).map_err(without_an_answer)?;
+        let proved = self.prove(|| Ok(rocq::extended(lesson.extended())))?;
+
+        let not_checked = not_checked(&audit, model, !self.quick);
+        let mut claims: Vec<(&str, &Claim)> = audit.claims();
+        claims.extend(retrained.as_ref().map(|claim| ("trained again", claim)));
+        claims.extend(proved.as_ref().map(|claim| ("proved for every input", claim)));
+        if self.json {
+            print_json(&object! {
+                holds: claims.iter().all(|(_, claim)| claim.holds),
+                audit: &audit,
+                retrained "unless --quick": retrained.as_ref(),
+                proved "with --proofs": proved.as_ref(),
+                not_checked "if something was not checked": Some(&not_checked).filter(|list| !list.is_empty()),
+            })?;
+        } else {
+            let mut rows = Rows::default();
+            if !not_checked.is_empty() {
+                rows.row("not checked", not_checked.join("; "));
+            }
+            claims.iter().for_each(|(name, claim)| rows.row(name, verdict(claim)));
+            print(&rows.text())?;
+        }
+        Failure::of_claims(claims)?;
+        unknown(&audit).map_or(Ok(()), |what| Err(Failure::certified_in_part(what)))
+    }
+
+    /// Asks Rocq about the network that was trained, if that is wanted.
+    fn prove(
+        &self,
+        written: impl FnOnce() -> Result<Option<ProofExport>, ModelError>,
+    ) -> Result<Option<Claim>, Failure> {
+        let Some(proofs) = &self.proofs else { return Ok(None) };
+        match written()? {
+            Some(written) => prover::ask(proofs, &written).map(Some),
+            None => Ok(Some(Claim::new(
+                false,
+                "no theorem covers it: proved are plain and compact with the offset carrier, streams in fixed point, and MLPs of circuits of bits",
+            ))),
+        }
+    }
 }
 
 /// A model of a run that cannot be made on these data is not what it claims to be.
 fn without_an_answer(error: TrainingError) -> Failure {
     Failure::not_certified(error)
-}
-
-/// Asks Rocq about the network that was trained.
-fn prove(proofs: &Path, written: Option<ProofExport>) -> Result<Claim, Failure> {
-    match written {
-        Some(written) => prover::ask(proofs, &written),
-        None => Ok(Claim::new(
-            false,
-            "no theorem covers it: proved are plain and compact with the offset carrier, streams in fixed point, and MLPs of circuits of bits",
-        )),
-    }
 }
 
 /// Trains again, and holds the model to the one that comes out.
@@ -136,5 +155,5 @@ fn retrain(model: &Model, lesson: &PreparedTraining) -> Result<Claim, Failure> {
         ControlFlow::Continue(())
     };
     let report = lesson.follow(None, ObservationRate::Moments, watch).map_err(without_an_answer)?;
-    Ok(same_model(model, &Model::new(lesson, &report)))
+    Ok(model.is_same(&Model::new(lesson, &report)))
 }

@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use luge::{
     files::{
         export::{graph, stream_graph},
-        model::Model,
+        model::AnyModel,
         outputs::Output,
         rocq::{self, ProofExport, Theorem},
     },
-    ordinary::{OrdinaryModel, onnx},
-    stream::StreamModel,
+    ordinary::onnx,
     trace::TraceOptions,
 };
 use luge_landscape::LandscapeKind;
@@ -74,11 +73,22 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let graph_file = place(&mut outputs, args.graph.as_deref())?;
     let rocq_file = place(&mut outputs, args.rocq.as_deref())?;
     let onnx_file = place(&mut outputs, args.onnx.as_deref())?;
-    let ordinary = args.file.model().map_or(Ok(None), OrdinaryModel::load)?;
-    match ordinary {
-        Some(model) if args.graph.is_none() => {
+    let model = args.file.model().map(AnyModel::load).transpose()?;
+    let misplaced = match model {
+        Some(AnyModel::Ordinary(_)) => args.graph.is_some(),
+        _ => args.torch.is_some() || args.onnx.is_some(),
+    };
+    if misplaced {
+        return Err(Failure::usage(
+            "--torch and --onnx are for models of landscape mlp, --graph for others",
+            "write a model with luge stream --landscape mlp --out, or with luge train --out",
+        ));
+    }
+    match model {
+        None => machine(args, rocq_file),
+        Some(AnyModel::Ordinary(model)) => {
             if let Some(file) = rocq_file {
-                let written = rocq::mlp(&model.circuit, &model.initial()?).ok_or_else(not_bits)?;
+                let written = rocq::mlp(&model.card.circuit, &model.initial()?).ok_or_else(not_bits)?;
                 write_and_ask(args, &file, &written)?;
             }
             if let Some(file) = onnx_file {
@@ -87,32 +97,23 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             let Some(folder) = &args.torch else { return Ok(()) };
             let read = args.data.as_deref().map(read_text).transpose()?;
             let data = read.map(|(name, text)| model.data(name, text, false));
-            return export_torch(&model.prepare(data.as_ref())?, (folder, args.sparse), &mut outputs);
+            export_torch(&model.prepare(data.as_ref())?, (folder, args.sparse), &mut outputs)
         }
-        None if args.torch.is_none() && args.onnx.is_none() => {}
-        _ => {
-            return Err(Failure::usage(
-                "--torch and --onnx are for models of landscape mlp, --graph for others",
-                "write a model with luge stream --landscape mlp --out, or with luge train --out",
-            ));
+        Some(AnyModel::Stream(model)) => {
+            let network = model.network()?;
+            if let Some(file) = rocq_file {
+                write_and_ask(args, &file, &rocq::stream(&network).ok_or_else(not_fixed)?)?;
+            }
+            graph_file.map_or(Ok(()), |file| Ok(file.write(json_line(&stream_graph(&network))?)?))
+        }
+        Some(AnyModel::Training(model)) => {
+            let extended = model.extended()?;
+            if let Some(file) = rocq_file {
+                write_and_ask(args, &file, &rocq::extended(&extended).ok_or_else(not_joined)?)?;
+            }
+            graph_file.map_or(Ok(()), |file| Ok(file.write(json_line(&graph(&extended))?)?))
         }
     }
-    let Some(model) = args.file.model() else { return machine(args, rocq_file) };
-    if let Some(model) = StreamModel::load(model)? {
-        let network = model.network()?;
-        if let Some(file) = rocq_file {
-            write_and_ask(args, &file, &rocq::stream(&network).ok_or_else(not_fixed)?)?;
-        }
-        return graph_file.map_or(Ok(()), |file| Ok(file.write(json_line(&stream_graph(&network))?)?));
-    }
-    let extended = Model::load(model)?.extended()?;
-    if let Some(file) = rocq_file {
-        write_and_ask(args, &file, &rocq::extended(&extended).ok_or_else(not_joined)?)?;
-    }
-    if let Some(file) = graph_file {
-        file.write(json_line(&graph(&extended))?)?;
-    }
-    Ok(())
 }
 
 /// The landscape of a machine, alone.

@@ -4,7 +4,11 @@ mod model;
 mod network;
 
 use indicatif::HumanCount;
-use luge::{files::summary::spelled, job::Loaded, object, ordinary::OrdinaryModel, stream::StreamModel};
+use luge::{
+    files::{model::AnyModel, summary::spelled},
+    job::Loaded,
+    object,
+};
 use luge_landscape::{LandscapeKind, VertexSet};
 use luge_machine::{
     Access, Input, Machine, Missing, Pattern, StateKind, Tape, TapeInput,
@@ -57,20 +61,16 @@ enum Lowering {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(path) = args.machine.model() {
-        let (ordinary, stream) = (OrdinaryModel::load(path)?, StreamModel::load(path)?);
-        if args.variables && (ordinary.is_some() || stream.is_some()) {
-            return Err(Failure::usage(
+        return match AnyModel::load(path)? {
+            AnyModel::Training(model) if args.variables => model::variables(&model, path, args.json),
+            AnyModel::Training(model) => model::run(&model, args.json),
+            _ if args.variables => Err(Failure::usage(
                 format!("--variables is for models of luge train, and {} is of a stream", path.display()),
                 "train the program with luge train --out MODEL, or leave out --variables",
-            ));
-        }
-        if let Some(model) = ordinary {
-            return circuit::inspect(&model.circuit, args.json);
-        }
-        if let Some(model) = stream {
-            return model::of_stream(&model, args.json);
-        }
-        return if args.variables { model::variables(path, args.json) } else { model::run(path, args.json) };
+            )),
+            AnyModel::Stream(model) => model::of_stream(&model, args.json),
+            AnyModel::Ordinary(model) => circuit::inspect(&model.card.circuit, args.json),
+        };
     }
     if args.variables {
         return Err(Failure::usage(

@@ -11,16 +11,15 @@ use luge::{
     certificate::answer::verdict_on,
     files::outputs::Outputs,
     job::{
-        Data, JobError,
+        JobError,
         program::{ProgramError, overflow},
     },
     object,
     ordinary::{
-        LearnerCircuit, OrdinaryError, OrdinaryModel, OrdinaryModelError, OrdinaryOptions, OrdinaryReport,
-        PreparedOrdinary, TorchError, TorchExport,
+        LearnerCircuit, OrdinaryError, OrdinaryModel, OrdinaryOptions, OrdinaryReport, PreparedOrdinary,
+        TorchError, TorchExport,
     },
-    stream::{Samples, SamplesMissing},
-    training::Claim,
+    stream::Samples,
 };
 use luge_landscape::mlp::Float;
 use luge_sled::{BackendError, CircuitCompileError};
@@ -28,7 +27,7 @@ use luge_train::Precision;
 
 use super::{
     failure::{Failure, failures, show_warnings},
-    output::{Rows, count, place, print, show_claims, show_rows},
+    output::{Rows, count, place, print, show_rows},
     progress::Progress,
 };
 
@@ -123,43 +122,6 @@ pub(super) fn export_torch(
         network.layers().len(),
         HumanCount(network.n_weights())
     ))
-}
-
-impl From<SamplesMissing> for Failure {
-    fn from(error: SamplesMissing) -> Self {
-        match error {
-            SamplesMissing::NoData => Self::usage(error, "give --data"),
-            SamplesMissing::OtherData => Self::not_certified(error),
-        }
-    }
-}
-
-impl From<OrdinaryModelError> for Failure {
-    fn from(error: OrdinaryModelError) -> Self {
-        match error {
-            OrdinaryModelError::Ordinary(error) => error.into(),
-            OrdinaryModelError::Samples(error) => error.into(),
-            OrdinaryModelError::Inconsistent(_) => {
-                Self::unfit(error, "give a model of a run that halted, unchanged")
-            }
-        }
-    }
-}
-
-/// Trains a model's circuit again, and compares.
-pub(super) fn certify(
-    model: &OrdinaryModel,
-    data: Option<&Data>,
-    proved: Option<&Claim>,
-    json: bool,
-) -> Result<(), Failure> {
-    let prepared = model.prepare(data)?;
-    let report = prepared.train(|_| ControlFlow::Continue(()))?;
-    let again = model.is_same(&OrdinaryModel::new(&prepared, &report));
-    let mut claims = report.certificate.claims();
-    claims.push(("trained again", &again));
-    claims.extend(proved.map(|claim| ("proved for every stream", claim)));
-    show_claims(json, claims)
 }
 
 /// Trains a circuit's network and shows what came of it, or writes it for PyTorch.

@@ -1,16 +1,11 @@
 //! `luge predict`: a trained model on new data.
 
-use std::{
-    fmt::Write,
-    path::{Path, PathBuf},
-};
+use std::{fmt::Write, path::PathBuf};
 
 use luge::{
     data::{Answer, Preparation},
-    files::{model::Model, predictor::Predictor},
+    files::model::AnyModel,
     object,
-    ordinary::OrdinaryModel,
-    stream::StreamModel,
 };
 use luge_net::Values;
 
@@ -38,51 +33,8 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// The three kinds of models.
-enum Trained {
-    Extended(Box<Model>),
-    Ordinary(Box<OrdinaryModel>),
-    Stream(Box<StreamModel>),
-}
-
-impl Trained {
-    fn load(path: &Path) -> Result<Self, Failure> {
-        if let Some(model) = StreamModel::load(path)? {
-            return Ok(Self::Stream(Box::new(model)));
-        }
-        Ok(match OrdinaryModel::load(path)? {
-            Some(model) => Self::Ordinary(Box::new(model)),
-            None => Self::Extended(Box::new(Model::load(path)?)),
-        })
-    }
-
-    fn preparation(&self) -> &Preparation {
-        match self {
-            Self::Extended(model) => &model.card.preparation,
-            Self::Ordinary(model) => &model.preparation,
-            Self::Stream(model) => &model.preparation,
-        }
-    }
-
-    /// The names of what is predicted.
-    fn columns(&self) -> Vec<String> {
-        match self {
-            Self::Extended(model) => model.card.labels.clone(),
-            Self::Ordinary(_) | Self::Stream(_) => self.preparation().names().1,
-        }
-    }
-
-    fn predict(&self, x: &Values) -> Result<Values, Failure> {
-        Ok(match self {
-            Self::Extended(model) => Predictor::new(&*model.primary()?, model.theta.clone()).predict(x),
-            Self::Ordinary(model) => model.predict(x)?,
-            Self::Stream(model) => model.predict(x)?,
-        })
-    }
-}
-
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let model = Trained::load(&args.model)?;
+    let model = AnyModel::load(&args.model)?;
     let preparation = model.preparation();
     let (name, text) = read_text(&args.data)?;
     let new = preparation.read_new(&text).map_err(|error| Failure::of_table(&name, error))?;
@@ -94,7 +46,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         let classes = preparation.targets.iter().any(|target| !target.classes.is_empty());
         let answers = || rows().map(|row| preparation.answers(row)).collect::<Vec<_>>();
         return print_json(&object! {
-            columns: model.columns(),
+            columns: preparation.names().1,
             predictions: rows().collect::<Vec<_>>(),
             classes "where a target has classes: what the numbers mean": classes.then(answers),
             score "if the file has labels: how well they are predicted": score,

@@ -9,11 +9,11 @@ use luge::{
     data::Table,
     files::{
         checkpoint::Checkpoint,
-        model::{Model, data_digest},
+        model::{AnyModel, Model, data_digest},
         outputs::{Output, OutputError, Outputs},
     },
     job::{self, Data, Job, TraceJob, TrainJob, catalogue, program::is_program, source::Source},
-    stream::{self, Draw, Samples, ShippedStream, StreamJob, StreamModel},
+    stream::{self, Draw, Samples, ShippedStream, StreamJob},
 };
 use luge_lab::{MAX_MOMENTS, PreparedJob, Report, RunError, StreamFilm, stream_report};
 use luge_landscape::{Carrier, LandscapeKind};
@@ -204,7 +204,8 @@ impl Args {
             return Ok(Some(job));
         }
         let is_model = path.extension().is_some_and(|extension| extension == "safetensors");
-        let Some(model) = StreamModel::load(path)?.filter(|_| is_model) else { return Ok(None) };
+        let model = (is_model && path.exists()).then(|| AnyModel::load(path)).transpose()?;
+        let Some(AnyModel::Stream(model)) = model else { return Ok(None) };
         let read = |place: &PathBuf| read_text(place).map(|(name, text)| model.data(name, text, true));
         let data = self.data.data.as_ref().map(read).transpose()?;
         Ok(Some(model.job(data.as_ref())?))

@@ -1,6 +1,6 @@
 //! `luge stream`: trains on a stream, one gradient step per batch.
 
-use std::{ops::ControlFlow, path::PathBuf, time::Instant};
+use std::{path::PathBuf, time::Instant};
 
 use indicatif::HumanCount;
 use luge::{
@@ -21,10 +21,9 @@ use luge::{
     },
     stream::{
         self, Concept, Draw, Order, PreparedStream, PreparedStreamError, STREAM_LEARNERS, Samples,
-        StreamEngineChoice, StreamLandscape, StreamModel, StreamModelError, StreamMoment, StreamReport,
+        StreamEngineChoice, StreamLandscape, StreamModel, StreamMoment, StreamReport,
     },
     trace::LONGEST_SEARCH,
-    training::Claim,
 };
 use luge_landscape::{LandscapeKind, StreamConstantsError, StreamError, mlp::Float};
 use luge_machine::Step;
@@ -39,7 +38,7 @@ use super::{
     long_run::{LongRunArgs, Pace, RunArchive},
     machine_args::{step_count, word},
     ordinary::{self, TorchArgs},
-    output::{ForceArg, Rows, count, json_line, note, place, show, show_claims},
+    output::{ForceArg, Rows, count, json_line, note, place, show},
     progress::Progress,
 };
 
@@ -238,38 +237,6 @@ fn drawn(lesson: &PreparedStream, report: &StreamReport, curve: &LossCurve) -> S
     let title = lesson.learner.machine().name().unwrap_or("a learner");
     let subtitle = format!("{} gradient steps on a stream", HumanCount(report.steps));
     curve.draw(title, &subtitle, LandscapeKind::Plain, &lesson.loss_levels(), None)
-}
-
-/// Trains a model's network again, and compares.
-pub(super) fn certify(
-    model: &StreamModel,
-    data: Option<&Data>,
-    proved: Option<&Claim>,
-    json: bool,
-) -> Result<(), Failure> {
-    let mut progress = Progress::new("training", model.steps).certainly();
-    let again = model.certify(data, |moment| {
-        if moment.step.is_multiple_of(1 << 12) {
-            progress.reach(moment.step);
-        }
-        ControlFlow::Continue(())
-    });
-    drop(progress);
-    let (report, again) = again?;
-    let mut claims = report.certificate.claims();
-    claims.push(("trained again", &again));
-    claims.extend(proved.map(|claim| ("proved for every stream", claim)));
-    show_claims(json, claims)
-}
-
-impl From<StreamModelError> for Failure {
-    fn from(error: StreamModelError) -> Self {
-        match error {
-            StreamModelError::Samples(error) => error.into(),
-            StreamModelError::Model(error) => error.into(),
-            StreamModelError::Prepared(error) => error.into(),
-        }
-    }
 }
 
 impl Args {

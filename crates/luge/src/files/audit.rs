@@ -104,35 +104,6 @@ fn data(model: &Model, lesson: &PreparedTraining) -> Claim {
     Claim { holds: prepared && found == model.card.data_sha256, figures: format!("sha256 {found}{figures}") }
 }
 
-/// Whether training again from the model's own machine and the data gives the very same model: every weight bit for
-/// bit, every figure and every claim.
-pub fn same_model(claimed: &Model, again: &Model) -> Claim {
-    let mut differing: Vec<&str> = Vec::new();
-    let mut differ = |name, differs: bool| differing.extend(differs.then_some(name));
-    let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-    differ("theta", bits(&claimed.theta) != bits(&again.theta));
-    differ("a block of weights that is not there", claimed.weights.len() != again.weights.len());
-    for (name, values) in &again.weights {
-        let same = claimed.weights.iter().any(|(own, v)| own == name && v.same_bits(values));
-        differ(name, !same);
-    }
-    let mut card = again.card.clone();
-    card.program.clone_from(&claimed.card.program);
-    if claimed.card.program.is_none() {
-        // Without the program its claims cannot be derived again, so they are taken over as they stand.
-        for name in ["program", "no_overflow"] {
-            card.certificate.set(name, claimed.card.certificate.get(name).cloned());
-        }
-    }
-    differ("certificate", claimed.card.certificate != card.certificate);
-    differ("metadata", claimed.card != card);
-    let figures = match &differing[..] {
-        [] => "every weight, figure and claim again, bit for bit".to_owned(),
-        names => format!("training again gives another: {}", names.join(", ")),
-    };
-    Claim { holds: differing.is_empty(), figures }
-}
-
 /// Runs the program again by the interpreter, and holds what the certificate says of its numbers to that.
 fn program(model: &Model, truth: &Truth<'_>) -> Option<Claim> {
     let (table, machine_steps) = (truth.lesson.table(), truth.simulated.machine_steps);

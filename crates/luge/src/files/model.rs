@@ -1,239 +1,70 @@
-//! Model files: safetensors with the trained weights, and metadata from which everything else is derived again.
+//! Model files: safetensors with the trained weights, and a card from which everything else is derived again.
+//!
+//! All models are a [`ModelOf`] some card: [`Model`] of a training on a table, [`StreamModel`] of one on a stream, and [`OrdinaryModel`] of a
+//! circuit on landscape mlp. [`AnyModel`] is what a file holds.
 
-pub(crate) mod file;
+mod error;
+mod file;
 mod program;
 mod tensors;
+mod training;
 
 use std::{path::Path, sync::Arc};
 
-use luge_landscape::{DataLayout, Extended, ExtendedError, Learner, LearnerError, Primary, PrimaryError};
-use luge_machine::{Diagnostic, formats::Format};
+use luge_landscape::Primary;
 use luge_net::{SparseValues, Values};
-use safetensors::SafeTensors;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
 use crate::{
+    certificate::Claim,
     data::{Preparation, Table},
-    files::{FileError, atomic_file, json::hexadecimal},
-    job::{Data, Primaries, StandardPrimaries, TrainJob, source::Source},
-    run::{
-        lockstep::Window,
-        memory::{self, CellStorage, TooMuch},
-    },
-    training::{
-        Certificate, MAX_CELLS, PreparedTraining, TrainingError, TrainingOptions, TrainingReport,
-        VariableWeights,
-    },
+    files::{FileError, atomic_file, bounded, json::hexadecimal, predictor::Predictor},
+    job::{Data, Primaries},
+    ordinary::{OrdinaryCard, OrdinaryModel},
+    stream::{StreamCard, StreamModel},
 };
-use file::ModelKind;
+pub use error::ModelError;
 pub use program::{Program, ProgramMismatch};
+pub use training::{Model, TrainingCard};
 
-/// What files of such models have; one with another version is refused.
-const KIND: ModelKind = ModelKind { key: "luge", version: 4 };
-
-/// A trained extended network: what it was made from, its weights, and what was proved of it.
+/// A trained network: what it says of itself, and its weights.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Model {
+pub struct ModelOf<C> {
     /// What it was made from and what is claimed of it.
-    pub card: Card,
-    /// theta, the primary network's weights.
+    pub card: C,
+    /// theta, the primary network's weights; none if the run did not find any.
     pub theta: Vec<f64>,
-    /// All trained weights, by the name of their block.
+    /// All weights that do not follow from the card, by the name of their block.
     pub weights: Vec<(String, SparseValues)>,
 }
 
-/// What a model says of itself.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Card {
-    version: u32,
-    /// The learner in the native format.
-    pub machine: String,
-    /// SHA-256 of that text, in hexadecimal.
-    pub machine_sha256: String,
-    /// The program that the learner was compiled from, if it was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub program: Option<Program>,
-    /// The primary network, as `--primary` takes it.
-    pub primary: String,
-    /// How it was trained, with every choice made: the engine that trained it, cells per tape, r.
-    pub options: TrainingOptions,
-    /// The machine's cell that the network's first cell stands for, per binary tape.
-    pub first_cells: Vec<i64>,
-    /// Number of training samples.
-    pub n_samples: usize,
-    /// SHA-256 of the training data as they were used: features, then labels, row by row, little endian.
-    pub data_sha256: String,
-    /// The features' column names.
-    pub features: Vec<String>,
-    /// The labels' column names.
-    pub labels: Vec<String>,
-    /// What was done to the columns of the data; `predict` does the same.
-    pub preparation: Preparation,
-    /// Gradient steps.
-    pub steps: u64,
-    /// Machine steps.
-    pub machine_steps: u64,
-    /// 1/2 |F(x) - y|^2 on the training data.
-    pub train_loss: f64,
-    /// B_stop.
-    pub stop: f64,
+/// What models of one kind say of themselves.
+pub trait Card: Clone + PartialEq + Serialize + DeserializeOwned {
+    /// The entry of the file's header that holds the card.
+    const KEY: &'static str;
+    /// The version of the card, its field `version`; another one is refused.
+    const VERSION: u32;
+
+    /// What was done to the columns of the data, or the columns that are expected.
+    fn preparation(&self) -> &Preparation;
+
     /// What was proved.
-    pub certificate: Certificate,
-}
+    fn claims(&self) -> Vec<(&str, &Claim)>;
 
-/// Why a file is not a model, or a model cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ModelError {
-    /// The system refused.
-    #[error(transparent)]
-    Io(#[from] FileError),
-    /// Not a safetensors file.
-    #[error("{name} is not a safetensors file")]
-    NotSafetensors {
-        /// The file.
-        name: String,
-        /// The reader's reason.
-        #[source]
-        reason: safetensors::SafeTensorError,
-    },
-    /// A safetensors file that Luge did not write.
-    #[error("{0} is a safetensors file, but not a model of luge: its metadata have no `luge` entry")]
-    NotOurs(String),
-    /// Metadata that do not parse.
-    #[error("cannot read the metadata of {name}: {reason}")]
-    Metadata {
-        /// The file.
-        name: String,
-        /// Why not.
-        reason: String,
-    },
-    /// Another version of the metadata.
-    #[error("{name} has version {found}, this program reads version {expected}")]
-    Version {
-        /// The file.
-        name: String,
-        /// What it has.
-        found: u32,
-        /// What it should have.
-        expected: u32,
-    },
-    /// A block of weights is missing or has another form.
-    #[error(
-        "{name} has no tensor `{tensor}` of two dimensions in f64, and none that is packed as its header says"
-    )]
-    Tensor {
-        /// The file.
-        name: String,
-        /// The block.
-        tensor: String,
-    },
-    /// A bit has changed since it was written.
-    #[error("{0} is damaged: its checksum does not match its metadata and weights")]
-    Damaged(String),
-    /// The machine in the file is not the one that was trained.
-    #[error("the machine in the model does not match the digest that the model states")]
-    MachineChanged,
-    /// The machine in the file does not read.
-    #[error("cannot read the machine in the model: {}", first(.0))]
-    Machine(Vec<Diagnostic>),
-    /// The machine in the file is not a learner.
-    #[error(transparent)]
-    Learner(#[from] LearnerError),
-    /// The primary network does not fit.
-    #[error(transparent)]
-    Primary(#[from] PrimaryError),
-    /// The network cannot be built again.
-    #[error(transparent)]
-    Extended(#[from] ExtendedError),
-    /// The run cannot be repeated.
-    #[error("the run cannot be repeated: {0}")]
-    Training(#[from] TrainingError),
-    /// There is no room for it.
-    #[error(transparent)]
-    Memory(#[from] TooMuch),
-    /// Sizes that no training run has.
-    #[error(
-        "the metadata claim {cells} cells, {first_cells} tapes and {n_samples} samples, which no training run of this machine has"
-    )]
-    Sizes {
-        /// Cells per tape.
-        cells: usize,
-        /// Entries of `first_cells`.
-        first_cells: usize,
-        /// Samples it claims.
-        n_samples: usize,
-    },
-    /// The primary network has another number of weights.
-    #[error("theta has {n_theta} numbers, which do not fit {primary}")]
-    Theta {
-        /// Numbers of theta.
-        n_theta: usize,
-        /// The primary network.
-        primary: String,
-    },
-}
-
-fn first(findings: &[Diagnostic]) -> String {
-    findings.first().map_or_else(String::new, |finding| finding.message.clone())
-}
-
-fn digest(text: &str) -> String {
-    hexadecimal(&Sha256::digest(text.as_bytes()))
-}
-
-/// The digest of a table's numbers.
-pub fn data_digest(table: &Table) -> String {
-    let mut hash = Sha256::new();
-    for number in table.features.data.iter().chain(&table.labels.data) {
-        hash.update(number.to_le_bytes());
-    }
-    hexadecimal(&hash.finalize())
-}
-
-impl Model {
-    /// Puts together what training left behind.
-    pub fn new(lesson: &PreparedTraining, report: &TrainingReport) -> Self {
-        let table = lesson.table();
-        let machine = lesson.learner().native_text();
-        let options = TrainingOptions {
-            engine: report.chosen.engine,
-            cells: Some(lesson.window().n_cells),
-            label_offset: Some(lesson.extended().label_offset()),
-            steps: report.machine_steps,
-            ..lesson.options().clone()
-        };
-        let card = Card {
-            version: KIND.version,
-            machine_sha256: digest(&machine),
-            machine,
-            program: None,
-            primary: lesson.primary().describe(),
-            options,
-            first_cells: lesson.window().first.clone(),
-            n_samples: table.n_samples(),
-            data_sha256: data_digest(table),
-            features: table.feature_names.clone(),
-            labels: table.label_names.clone(),
-            preparation: table.preparation.clone(),
-            steps: report.outcome.steps(),
-            machine_steps: report.machine_steps,
-            train_loss: report.train_loss,
-            stop: lesson.extended().stop(),
-            certificate: report.certificate.clone(),
-        };
-        let names = lesson.extended().network().parameters().iter().map(|p| p.name.clone());
-        let weights = names.zip(report.parameters.iter().cloned()).collect();
-        Self { card, theta: report.theta.clone(), weights }
+    /// Why a card that reads well cannot be one.
+    ///
+    /// # Errors
+    /// The reason.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
     }
 
-    /// With the program it was trained to run, so that anyone with the data can check for overflow again.
-    #[must_use]
-    pub fn with_program_of(mut self, job: &TrainJob) -> Self {
-        self.card.program = Program::of(job);
-        self
-    }
+    /// Takes over what training again cannot tell from the card of the model that is compared.
+    fn adopt(&mut self, _claimed: &Self) {}
+}
 
+impl<C: Card> ModelOf<C> {
     /// Writes the file: complete or not at all.
     ///
     /// # Errors
@@ -255,15 +86,91 @@ impl Model {
     pub fn to_bytes(&self, name: &str) -> Result<Vec<u8>, ModelError> {
         let theta = Values::column(self.theta.clone()).into();
         let weights = self.weights.iter().map(|(name, values)| (name.as_str(), values));
-        KIND.write(name, &self.card, weights.chain([("theta", &theta)]))
+        file::write(name, &self.card, weights.chain([("theta", &theta)]))
     }
 
     /// Reads a file.
     ///
     /// # Errors
+    /// If it is not there, not a model of this kind, or of another version.
+    pub fn load(path: &Path) -> Result<Self, ModelError> {
+        Self::from_bytes(&read_bytes(path)?, path.display().to_string())
+    }
+
+    /// Reads a file's bytes; messages call it `name`.
+    ///
+    /// # Errors
+    /// If they are not a model of this kind, or one of another version.
+    pub fn from_bytes(bytes: &[u8], name: String) -> Result<Self, ModelError> {
+        let (card, mut weights): (C, _) = file::read(bytes, &name)?;
+        card.check().map_err(|reason| ModelError::Metadata { name: name.clone(), reason })?;
+        let theta = weights.iter().position(|(tensor, _)| tensor == "theta");
+        let theta = theta.ok_or_else(|| ModelError::Tensor { name, tensor: "theta".to_owned() })?;
+        let theta = weights.remove(theta).1.to_values().data;
+        Ok(Self { card, theta, weights })
+    }
+
+    /// The data that a CSV file holds, read and prepared as in training.
+    #[must_use]
+    pub fn data(&self, name: String, text: String, saturate: bool) -> Data {
+        Data::like(self.card.preparation(), name, text, saturate)
+    }
+
+    /// Whether training again gives the very same model: every weight bit for bit, every figure and every claim.
+    #[must_use]
+    pub fn is_same(&self, again: &Self) -> Claim {
+        let mut card = again.card.clone();
+        card.adopt(&self.card);
+        let mut differing: Vec<&str> = Vec::new();
+        let mut differ = |name, differs: bool| differing.extend(differs.then_some(name));
+        let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        differ("theta", bits(&self.theta) != bits(&again.theta));
+        differ("a block of weights that is not there", self.weights.len() != again.weights.len());
+        for (name, values) in &again.weights {
+            let same = self.weights.iter().any(|(own, v)| own == name && v.same_bits(values));
+            differ(name, !same);
+        }
+        differ("certificate", self.card.claims() != card.claims());
+        differ("metadata", self.card != card);
+        match &differing[..] {
+            [] => Claim::new(true, "every weight, figure and claim again, bit for bit"),
+            names => Claim::new(false, format!("training again gives another: {}", names.join(", "))),
+        }
+    }
+
+    /// The network that a description stands for, for the columns of the data; theta must be its weights.
+    pub(crate) fn find_primary(
+        &self,
+        described: &str,
+        primaries: &dyn Primaries,
+    ) -> Result<Arc<dyn Primary>, ModelError> {
+        let (features, labels) = self.card.preparation().names();
+        let found = primaries.find(described, features.len(), labels.len())?;
+        match found.n_weights() == self.theta.len() {
+            true => Ok(found),
+            false => Err(ModelError::Theta { n_theta: self.theta.len(), primary: described.to_owned() }),
+        }
+    }
+}
+
+/// What a model's file holds.
+#[derive(Clone, PartialEq, Debug)]
+pub enum AnyModel {
+    /// Of a training on a table.
+    Training(Box<Model>),
+    /// Of a training on a stream.
+    Stream(Box<StreamModel>),
+    /// Of a circuit on landscape mlp.
+    Ordinary(Box<OrdinaryModel>),
+}
+
+impl AnyModel {
+    /// Reads a file.
+    ///
+    /// # Errors
     /// If it is not there, not a model, or of another version.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
-        Self::from_bytes(&file::read_bytes(path)?, path.display().to_string())
+        Self::from_bytes(&read_bytes(path)?, path.display().to_string())
     }
 
     /// Reads a file's bytes; messages call it `name`.
@@ -271,163 +178,49 @@ impl Model {
     /// # Errors
     /// If they are not a model, or one of another version.
     pub fn from_bytes(bytes: &[u8], name: String) -> Result<Self, ModelError> {
-        let Some((card, mut weights)) = KIND.read::<Card>(bytes, &name)? else {
-            return Err(match SafeTensors::read_metadata(bytes) {
-                Ok(_) => ModelError::NotOurs(name),
-                Err(reason) => ModelError::NotSafetensors { name, reason },
-            });
+        Ok(if file::holds::<StreamCard>(bytes) {
+            Self::Stream(Box::new(StreamModel::from_bytes(bytes, name)?))
+        } else if file::holds::<OrdinaryCard>(bytes) {
+            Self::Ordinary(Box::new(OrdinaryModel::from_bytes(bytes, name)?))
+        } else {
+            Self::Training(Box::new(Model::from_bytes(bytes, name)?))
+        })
+    }
+
+    /// What was done to the columns of the data, or the columns that are expected.
+    #[must_use]
+    pub fn preparation(&self) -> &Preparation {
+        match self {
+            Self::Training(model) => model.card.preparation(),
+            Self::Stream(model) => model.card.preparation(),
+            Self::Ordinary(model) => model.card.preparation(),
+        }
+    }
+
+    /// What was learned, on new samples that are prepared as in training.
+    ///
+    /// # Errors
+    /// If the model's parts do not fit together, or it has learned nothing.
+    pub fn predict(&self, features: &Values) -> Result<Values, ModelError> {
+        let (primary, theta) = match self {
+            Self::Training(model) => (model.primary()?, &model.theta),
+            Self::Stream(model) => (model.primary()?, &model.theta),
+            Self::Ordinary(model) => return model.predict(features),
         };
-        card.check_columns().map_err(|reason| ModelError::Metadata { name: name.clone(), reason })?;
-        let theta = weights.iter().position(|(tensor, _)| tensor == "theta");
-        let theta = theta.ok_or_else(|| ModelError::Tensor { name, tensor: "theta".to_owned() })?;
-        let theta = weights.remove(theta).1.to_values().data;
-        Ok(Self { card, theta, weights })
-    }
-
-    /// The primary network.
-    ///
-    /// # Errors
-    /// If the metadata describe none that fits the columns and theta.
-    pub fn primary(&self) -> Result<Arc<dyn Primary>, ModelError> {
-        self.primary_among(&StandardPrimaries)
-    }
-
-    /// The same with your own primary networks.
-    ///
-    /// # Errors
-    /// If the metadata describe none that fits the columns and theta.
-    pub fn primary_among(&self, primaries: &dyn Primaries) -> Result<Arc<dyn Primary>, ModelError> {
-        let Card { primary, features, labels, .. } = &self.card;
-        let found = primaries.find(primary, features.len(), labels.len())?;
-        if found.n_weights() != self.theta.len() {
-            return Err(ModelError::Theta { n_theta: self.theta.len(), primary: primary.clone() });
-        }
-        Ok(found)
-    }
-
-    /// The learner, if it is the one that was trained.
-    ///
-    /// # Errors
-    /// If the machine's text has changed, does not read or is not a learner.
-    pub fn learner(&self) -> Result<Learner, ModelError> {
-        if digest(&self.card.machine) != self.card.machine_sha256 {
-            return Err(ModelError::MachineChanged);
-        }
-        let loaded = Format::Native.read(&self.card.machine).map_err(ModelError::Machine)?;
-        Ok(Learner::new(&loaded.machine, loaded.input.as_ref())?)
-    }
-
-    /// The job that trained it, on these data.
-    pub fn job(&self, data: Data) -> TrainJob {
-        let Card { machine, primary, options, .. } = &self.card;
-        let name = "the model's learner".to_owned();
-        let extension = Some(Format::Native.slug().to_owned());
-        let source = Source { name, text: machine.clone(), extension };
-        let set = Vec::new();
-        TrainJob { source, program: None, data, primary: primary.clone(), set, options: options.clone() }
-    }
-
-    /// The data that a CSV file holds, read and prepared as in training.
-    pub fn data(&self, name: String, text: String, saturate: bool) -> Data {
-        Data::like(&self.card.preparation, name, text, saturate)
-    }
-
-    /// Its training, prepared again on these data.
-    ///
-    /// # Errors
-    /// If the metadata are inconsistent, or the run cannot be repeated.
-    pub fn lesson(&self, table: Table, primaries: &dyn Primaries) -> Result<PreparedTraining, ModelError> {
-        let (learner, primary) = (self.learner()?, self.primary_among(primaries)?);
-        self.check_sizes(&learner, CellStorage::Symbols)?;
-        let lesson = PreparedTraining::prepare(learner, primary, table, self.card.options.clone())?;
-        let Some(program) = self.card.program.clone() else { return Ok(lesson) };
-        let card = self.card.clone();
-        Ok(lesson.of_program(Box::new(move |table, machine_steps| {
-            // A program that is not the machine's says nothing here; the audit says so.
-            program.interpret(&card, table, machine_steps).ok()
-        })))
-    }
-
-    /// The trained weights in the order of a network's parameters; `None` if a block is missing or has another shape.
-    pub fn parameters(&self, lesson: &PreparedTraining) -> Option<Vec<SparseValues>> {
-        let find =
-            |name: &str| self.weights.iter().find(|(own, _)| own == name).map(|(_, values)| values.clone());
-        let blocks = lesson.extended().network().parameters().iter();
-        blocks.map(|p| find(&p.name).filter(|values| values.shape == p.shape)).collect()
-    }
-
-    /// Which weights hold the variables of the model's program; none if its learner is a machine.
-    ///
-    /// # Errors
-    /// If the program does not compile to the model's machine.
-    pub fn variables(&self) -> Result<Vec<VariableWeights>, ProgramMismatch> {
-        let Some(program) = &self.card.program else { return Ok(Vec::new()) };
-        let (compiled, learner) = program.compiled(&self.card)?;
-        let mut found = VariableWeights::of(&compiled.variables, &learner, &self.card.first_cells);
-        let n_lines = u32::try_from(program.text.lines().count()).unwrap_or(u32::MAX);
-        found.iter_mut().for_each(|variable| variable.lines.1 = variable.lines.1.min(n_lines));
-        Ok(found)
-    }
-
-    /// The network as it was built, from the metadata alone.
-    ///
-    /// # Errors
-    /// If the metadata are inconsistent.
-    pub fn extended(&self) -> Result<Extended, ModelError> {
-        let options = &self.card.options;
-        let learner = self.learner()?;
-        self.check_sizes(&learner, CellStorage::Numbers)?;
-        let layout = DataLayout {
-            n_samples: self.card.n_samples,
-            n_features: self.card.features.len(),
-            n_labels: self.card.labels.len(),
-            format: options.format,
-        };
-        let build = options.network(layout, self.window());
-        Ok(Extended::build(&learner, &*self.primary()?, &build)?)
-    }
-
-    /// Refuses sizes that are out of bounds before anything is built from them.
-    fn check_sizes(&self, learner: &Learner, keeping: CellStorage) -> Result<(), ModelError> {
-        let Card { first_cells, n_samples, features, labels, .. } = &self.card;
-        let cells = self.card.n_cells();
-        let n_tapes = learner.lowered().normal.n_tapes();
-        let n_numbers = n_samples.checked_mul(features.len() + labels.len());
-        let cells_fit = cells <= MAX_CELLS;
-        let starts_fit = first_cells.len() == n_tapes
-            && first_cells
-                .iter()
-                .all(|first| usize::try_from(first.unsigned_abs()).is_ok_and(|f| f <= MAX_CELLS));
-        if cells_fit && starts_fit && n_numbers.is_some_and(|n| n <= MAX_CELLS) {
-            return Ok(memory::ask_network(cells, n_tapes, 0, keeping)?);
-        }
-        Err(ModelError::Sizes { cells, first_cells: first_cells.len(), n_samples: *n_samples })
-    }
-
-    /// Whether the model was trained on a table of this size and these columns.
-    pub fn fits(&self, table: &Table) -> bool {
-        table.n_samples() == self.card.n_samples
-            && table.feature_names == self.card.features
-            && table.label_names == self.card.labels
-    }
-
-    /// The cells the network's tapes held.
-    pub fn window(&self) -> Window {
-        Window { first: self.card.first_cells.clone(), n_cells: self.card.n_cells() }
+        Ok(Predictor::new(&*primary, theta.clone()).predict(features))
     }
 }
 
-impl Card {
-    /// The columns of the file must be prepared to the columns that were trained on.
-    fn check_columns(&self) -> Result<(), String> {
-        match self.preparation.names() == (self.features.clone(), self.labels.clone()) {
-            true => Ok(()),
-            false => Err("the preparation of the columns gives other features or labels".to_owned()),
-        }
-    }
+fn read_bytes(path: &Path) -> Result<Vec<u8>, ModelError> {
+    let refused = |reason| FileError { doing: "read", name: path.display().to_string(), reason };
+    Ok(bounded::read(path, 4).map_err(refused)?)
+}
 
-    /// Cells per tape.
-    pub fn n_cells(&self) -> usize {
-        self.options.cells.unwrap_or(0)
+/// The digest of a table's numbers.
+pub fn data_digest(table: &Table) -> String {
+    let mut hash = Sha256::new();
+    for number in table.features.data.iter().chain(&table.labels.data) {
+        hash.update(number.to_le_bytes());
     }
+    hexadecimal(&hash.finalize())
 }

@@ -114,6 +114,12 @@ impl From<ModelError> for Failure {
             ModelError::Io(error) => Self::of_file(error, READABLE),
             ModelError::Training(error) => error.into(),
             ModelError::Memory(error) => error.into(),
+            ModelError::Job(error) => error.into(),
+            ModelError::Stream(error) => error.into(),
+            ModelError::Ordinary(error) => error.into(),
+            ModelError::NoData => Self::usage(error, "give --data"),
+            ModelError::OtherData => Self::not_certified(error),
+            ModelError::Inconsistent(_) => Self::unfit(error, "give a model of a run that halted, unchanged"),
             error => Self::unfit(error, "give a model that `luge train --out` wrote, unchanged"),
         }
     }

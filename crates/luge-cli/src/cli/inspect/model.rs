@@ -21,11 +21,10 @@ use super::{
     network::NetworkProfile,
 };
 
-/// Shows the model in a file.
-pub(super) fn run(path: &Path, json: bool) -> Result<(), Failure> {
-    let model = Model::load(path)?;
+/// Shows the model of a learner from a table.
+pub(super) fn run(model: &Model, json: bool) -> Result<(), Failure> {
     let (card, options) = (&model.card, &model.card.options);
-    let network = NetworkProfile::of_model(&model)?;
+    let network = NetworkProfile::of_model(model)?;
     let profile = object! {
         primary: &card.primary,
         format: options.format.to_string(),
@@ -43,42 +42,43 @@ pub(super) fn run(path: &Path, json: bool) -> Result<(), Failure> {
         certificate: &card.certificate,
         network: &network,
     };
-    show_rows(json, &profile, |rows| describe(rows, &model, &network))
+    show_rows(json, &profile, |rows| describe(rows, model, &network))
 }
 
 /// Shows the model of a learner from a stream.
 pub(super) fn of_stream(model: &StreamModel, json: bool) -> Result<(), Failure> {
     let network = model.network()?;
     let layers = Layers::of(&network.network);
-    let (features, labels) = model.preparation.names();
+    let card = &model.card;
+    let (features, labels) = card.preparation.names();
     let profile = object! {
-        learner: &model.source.name,
-        primary: &model.primary,
-        format: model.options.format.to_string(),
-        engine: model.options.engine.word(),
+        learner: &card.source.name,
+        primary: &card.primary,
+        format: card.options.format.to_string(),
+        engine: card.options.engine.word(),
         features: features,
         labels: labels,
-        steps: model.steps,
-        taken: model.taken,
+        steps: card.steps,
+        taken: card.taken,
         theta: &model.theta,
-        certificate: &model.certificate,
+        certificate: &card.certificate,
         vertices: network.control().n_vertices(),
-        cells: model.options.cells,
+        cells: card.options.cells,
         units: layers.n_units(),
         depth: layers.depth(),
     };
     show_rows(json, &profile, |rows| {
         let (features, labels) = (profile.features.join(", "), profile.labels.join(", "));
-        rows.row("model", format!("{} from {features} to {labels}", model.primary));
+        rows.row("model", format!("{} from {features} to {labels}", card.primary));
         rows.row("theta", model.theta.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
-        rows.row("numbers", model.options.format);
-        let (steps, taken) = (HumanCount(model.steps), HumanCount(model.taken));
+        rows.row("numbers", card.options.format);
+        let (steps, taken) = (HumanCount(card.steps), HumanCount(card.taken));
         rows.row(
             "trained",
             format!("{} on a stream, {steps} gradient steps, {taken} batches taken", profile.learner),
         );
         rows.row("engine", profile.engine);
-        rows.row("certificate", verdict(&model.certificate));
+        rows.row("certificate", verdict(&card.certificate));
         let cells = count(profile.cells.unwrap_or(0));
         rows.row("landscape", format!("plain, {} vertices, {cells} cells per tape", count(profile.vertices)));
         rows.row("network", format!("{} units in {} layers", count(profile.units), profile.depth));
@@ -94,8 +94,7 @@ fn verdict(certificate: &Certificate) -> String {
 }
 
 /// Shows which weights hold the variables of a model's program.
-pub(super) fn variables(path: &Path, json: bool) -> Result<(), Failure> {
-    let model = Model::load(path)?;
+pub(super) fn variables(model: &Model, path: &Path, json: bool) -> Result<(), Failure> {
     let found = model.variables().map_err(|error| {
         Failure::unfit(format!("the model's program: {error}"), "give a model as luge train wrote it")
     })?;

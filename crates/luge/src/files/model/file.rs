@@ -1,23 +1,17 @@
 //! Files of models: safetensors with all weights, and a card in the header, with a checksum over it and the weights.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    path::Path,
-};
+use std::collections::{BTreeMap, HashMap};
 
 use luge_net::SparseValues;
 use safetensors::{SafeTensors, tensor::TensorView};
-use serde::{
-    Deserialize, Serialize,
-    de::{DeserializeOwned, IgnoredAny},
-};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 use sha2::{Digest, Sha256};
 
 use super::{
-    ModelError,
+    Card, ModelError,
     tensors::{self, Block, Packed},
 };
-use crate::files::{FileError, bounded, json::hexadecimal};
+use crate::files::json::hexadecimal;
 
 /// What stands before and after the checksum; behind it come the contents. They are one entry of the file's header: several
 /// would be written in any order, and the same model would not always be the same bytes.
@@ -39,90 +33,74 @@ struct Versioned {
 /// A block's name, shape and bytes.
 type Stored<'a> = (&'a str, &'a [usize], &'a [u8]);
 
-/// A kind of model: its entry in the header, and the version of its card.
-pub(crate) struct ModelKind {
-    pub(crate) key: &'static str,
-    pub(crate) version: u32,
+/// A file's bytes; messages call it `name`.
+pub(super) fn write<'b, C: Card>(
+    name: &str,
+    card: &C,
+    blocks: impl IntoIterator<Item = (&'b str, &'b SparseValues)>,
+) -> Result<Vec<u8>, ModelError> {
+    let blocks: Vec<(&str, Block)> =
+        blocks.into_iter().map(|(name, values)| (name, Block::of(values))).collect();
+    let refused = |reason| ModelError::NotSafetensors { name: name.to_owned(), reason };
+    let views = blocks
+        .iter()
+        .map(|(name, block)| Ok((*name, TensorView::new(block.dtype, block.shape.clone(), &block.bytes)?)))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(refused)?;
+    let packed: BTreeMap<&str, &Packed> =
+        blocks.iter().filter_map(|(name, block)| Some((*name, block.packed.as_ref()?))).collect();
+    let blocks = blocks.iter().map(|(name, block)| (*name, &block.shape[..], &block.bytes[..])).collect();
+    let text = sealed(&Contents { card, packed }, blocks)
+        .map_err(|error| ModelError::Metadata { name: name.to_owned(), reason: error.to_string() })?;
+    safetensors::serialize(views, Some(HashMap::from([(C::KEY.to_owned(), text)]))).map_err(refused)
 }
 
-/// A card, and all weights by the name of their block.
-pub(crate) type Parts<C> = (C, Vec<(String, SparseValues)>);
-
-/// The bytes of a model's file.
-pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, ModelError> {
-    let refused = |reason| FileError { doing: "read", name: path.display().to_string(), reason };
-    Ok(bounded::read(path, 4).map_err(refused)?)
+/// Whether a file's bytes begin as those of a model with such a card.
+pub(super) fn holds<C: Card>(bytes: &[u8]) -> bool {
+    let header = SafeTensors::read_metadata(bytes);
+    header.is_ok_and(|(_, header)| header.metadata().as_ref().is_some_and(|all| all.contains_key(C::KEY)))
 }
 
-impl ModelKind {
-    /// A file's bytes; messages call it `name`.
-    pub(crate) fn write<'b>(
-        &self,
-        name: &str,
-        card: &impl Serialize,
-        blocks: impl IntoIterator<Item = (&'b str, &'b SparseValues)>,
-    ) -> Result<Vec<u8>, ModelError> {
-        let blocks: Vec<(&str, Block)> =
-            blocks.into_iter().map(|(name, values)| (name, Block::of(values))).collect();
-        let refused = |reason| ModelError::NotSafetensors { name: name.to_owned(), reason };
-        let views = blocks
-            .iter()
-            .map(|(name, block)| {
-                Ok((*name, TensorView::new(block.dtype, block.shape.clone(), &block.bytes)?))
-            })
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(refused)?;
-        let packed: BTreeMap<&str, &Packed> =
-            blocks.iter().filter_map(|(name, block)| Some((*name, block.packed.as_ref()?))).collect();
-        let blocks = blocks.iter().map(|(name, block)| (*name, &block.shape[..], &block.bytes[..])).collect();
-        let text = sealed(&Contents { card, packed }, blocks)
-            .map_err(|error| ModelError::Metadata { name: name.to_owned(), reason: error.to_string() })?;
-        safetensors::serialize(views, Some(HashMap::from([(self.key.to_owned(), text)]))).map_err(refused)
+/// The card in a file's bytes, and all weights by the name of their block.
+pub(super) fn read<C: Card>(
+    bytes: &[u8],
+    name: &str,
+) -> Result<(C, Vec<(String, SparseValues)>), ModelError> {
+    let name = name.to_owned();
+    let unsafe_tensors = |reason| ModelError::NotSafetensors { name: name.clone(), reason };
+    let (_, header) = SafeTensors::read_metadata(bytes).map_err(unsafe_tensors)?;
+    let Some(text) = header.metadata().as_ref().and_then(|metadata| metadata.get(C::KEY)) else {
+        return Err(ModelError::NotOurs { name, key: C::KEY });
+    };
+    let unreadable =
+        |error: serde_json::Error| ModelError::Metadata { name: name.clone(), reason: error.to_string() };
+    // Earlier versions had only the card, or only its version, without a checksum.
+    let sealed = unsealed(text);
+    let versioned = match sealed {
+        None => serde_json::from_str(text)
+            .or_else(|error| text.parse().map(|version| Versioned { version }).map_err(|_| error)),
+        Some(_) => serde_json::from_str(text).map(|contents: Contents<_, IgnoredAny>| contents.card),
+    };
+    let Versioned { version: found } = versioned.map_err(unreadable)?;
+    if found != C::VERSION {
+        return Err(ModelError::Version { name, found, expected: C::VERSION });
     }
-
-    /// What a file's bytes hold; `None` if they are not a model of this kind.
-    pub(crate) fn read<C: DeserializeOwned>(
-        &self,
-        bytes: &[u8],
-        name: &str,
-    ) -> Result<Option<Parts<C>>, ModelError> {
-        let Ok((_, header)) = SafeTensors::read_metadata(bytes) else { return Ok(None) };
-        let Some(text) = header.metadata().as_ref().and_then(|metadata| metadata.get(self.key)) else {
-            return Ok(None);
-        };
-        let name = name.to_owned();
-        let unreadable =
-            |error: serde_json::Error| ModelError::Metadata { name: name.clone(), reason: error.to_string() };
-        // Earlier versions had only the card, without a checksum.
-        let sealed = unsealed(text);
-        let versioned = match sealed {
-            None => serde_json::from_str(text),
-            Some(_) => serde_json::from_str(text).map(|contents: Contents<_, IgnoredAny>| contents.card),
-        };
-        let Versioned { version: found } = versioned.map_err(unreadable)?;
-        if found != self.version {
-            return Err(ModelError::Version { name, found, expected: self.version });
-        }
-        let tensors = SafeTensors::deserialize(bytes)
-            .map_err(|reason| ModelError::NotSafetensors { name: name.clone(), reason })?;
-        let views = tensors.tensors();
-        let blocks =
-            views.iter().map(|(tensor, view)| (tensor.as_str(), view.shape(), view.data())).collect();
-        if sealed.is_none_or(|(sum, sealed)| sum != checksum(sealed, blocks)) {
-            return Err(ModelError::Damaged(name));
-        }
-        let contents: Contents<C, BTreeMap<String, Packed>> =
-            serde_json::from_str(text).map_err(unreadable)?;
-        let mut weights = Vec::new();
-        for (tensor, view) in views {
-            match tensors::read(&view, contents.packed.get(&tensor)) {
-                Some(values) => weights.push((tensor, values)),
-                None => return Err(ModelError::Tensor { name, tensor }),
-            }
-        }
-        weights.sort_by(|a, b| a.0.cmp(&b.0));
-        Ok(Some((contents.card, weights)))
+    let tensors = SafeTensors::deserialize(bytes).map_err(unsafe_tensors)?;
+    let views = tensors.tensors();
+    let blocks = views.iter().map(|(tensor, view)| (tensor.as_str(), view.shape(), view.data())).collect();
+    if sealed.is_none_or(|(sum, sealed)| sum != checksum(sealed, blocks)) {
+        return Err(ModelError::Damaged(name));
     }
+    let contents: Contents<C, BTreeMap<String, Packed>> = serde_json::from_str(text).map_err(unreadable)?;
+    let mut weights = Vec::new();
+    for (tensor, view) in views {
+        match tensors::read(&view, contents.packed.get(&tensor)) {
+            Some(values) => weights.push((tensor, values)),
+            None => return Err(ModelError::Tensor { name, tensor }),
+        }
+    }
+    weights.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok((contents.card, weights))
 }
 
 /// The metadata's text.

@@ -5,7 +5,7 @@ use luge_machine::Step;
 use luge_sled::{Compiled, Outcome};
 use serde::{Deserialize, Serialize};
 
-use super::Card;
+use super::TrainingCard;
 use crate::{
     data::Table,
     job::{self, STATEMENTS_PER_STEP, TrainJob, program, source::Source},
@@ -47,7 +47,7 @@ impl Program {
     /// If it does not compile to that machine.
     pub fn interpret(
         &self,
-        card: &Card,
+        card: &TrainingCard,
         table: &Table,
         machine_steps: Step,
     ) -> Result<Outcome, ProgramMismatch> {
@@ -62,7 +62,7 @@ impl Program {
     }
 
     /// The program compiled to the model's machine, and the learner that it is.
-    pub(super) fn compiled(&self, card: &Card) -> Result<(Compiled, Learner), ProgramMismatch> {
+    pub(super) fn compiled(&self, card: &TrainingCard) -> Result<(Compiled, Learner), ProgramMismatch> {
         let sizes = (card.features.len(), card.labels.len());
         let compiled = job::compile_for(&self.source(), sizes, card.options.format, &self.set)
             .map_err(|_| ProgramMismatch::Broken)?;

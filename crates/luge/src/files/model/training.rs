@@ -1,0 +1,273 @@
+//! Models of trainings on a table.
+
+use std::sync::Arc;
+
+use luge_landscape::{DataLayout, Extended, Learner, Primary};
+use luge_machine::formats::Format;
+use luge_net::SparseValues;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{Card, ModelError, ModelOf, Program, ProgramMismatch, data_digest};
+use crate::{
+    data::{Preparation, Table},
+    files::json::hexadecimal,
+    job::{Data, Primaries, StandardPrimaries, TrainJob, source::Source},
+    run::{
+        lockstep::Window,
+        memory::{self, CellStorage},
+    },
+    training::{
+        Certificate, Claim, MAX_CELLS, PreparedTraining, TrainingOptions, TrainingReport, VariableWeights,
+    },
+};
+
+/// A trained extended network: what it was made from, its weights, and what was proved of it.
+pub type Model = ModelOf<TrainingCard>;
+
+/// What a model says of itself.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TrainingCard {
+    version: u32,
+    /// The learner in the native format.
+    pub machine: String,
+    /// SHA-256 of that text, in hexadecimal.
+    pub machine_sha256: String,
+    /// The program that the learner was compiled from, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Program>,
+    /// The primary network, as `--primary` takes it.
+    pub primary: String,
+    /// How it was trained, with every choice made: the engine that trained it, cells per tape, r.
+    pub options: TrainingOptions,
+    /// The machine's cell that the network's first cell stands for, per binary tape.
+    pub first_cells: Vec<i64>,
+    /// Number of training samples.
+    pub n_samples: usize,
+    /// SHA-256 of the training data as they were used: features, then labels, row by row, little endian.
+    pub data_sha256: String,
+    /// The features' column names.
+    pub features: Vec<String>,
+    /// The labels' column names.
+    pub labels: Vec<String>,
+    /// What was done to the columns of the data; `predict` does the same.
+    pub preparation: Preparation,
+    /// Gradient steps.
+    pub steps: u64,
+    /// Machine steps.
+    pub machine_steps: u64,
+    /// 1/2 |F(x) - y|^2 on the training data.
+    pub train_loss: f64,
+    /// B_stop.
+    pub stop: f64,
+    /// What was proved.
+    pub certificate: Certificate,
+}
+
+fn digest(text: &str) -> String {
+    hexadecimal(&Sha256::digest(text.as_bytes()))
+}
+
+impl Model {
+    /// Puts together what training left behind.
+    pub fn new(lesson: &PreparedTraining, report: &TrainingReport) -> Self {
+        let table = lesson.table();
+        let machine = lesson.learner().native_text();
+        let options = TrainingOptions {
+            engine: report.chosen.engine,
+            cells: Some(lesson.window().n_cells),
+            label_offset: Some(lesson.extended().label_offset()),
+            steps: report.machine_steps,
+            ..lesson.options().clone()
+        };
+        let card = TrainingCard {
+            version: TrainingCard::VERSION,
+            machine_sha256: digest(&machine),
+            machine,
+            program: None,
+            primary: lesson.primary().describe(),
+            options,
+            first_cells: lesson.window().first.clone(),
+            n_samples: table.n_samples(),
+            data_sha256: data_digest(table),
+            features: table.feature_names.clone(),
+            labels: table.label_names.clone(),
+            preparation: table.preparation.clone(),
+            steps: report.outcome.steps(),
+            machine_steps: report.machine_steps,
+            train_loss: report.train_loss,
+            stop: lesson.extended().stop(),
+            certificate: report.certificate.clone(),
+        };
+        let names = lesson.extended().network().parameters().iter().map(|p| p.name.clone());
+        let weights = names.zip(report.parameters.iter().cloned()).collect();
+        Self { card, theta: report.theta.clone(), weights }
+    }
+
+    /// With the program it was trained to run, so that anyone with the data can check for overflow again.
+    #[must_use]
+    pub fn with_program_of(mut self, job: &TrainJob) -> Self {
+        self.card.program = Program::of(job);
+        self
+    }
+
+    /// The primary network.
+    ///
+    /// # Errors
+    /// If the metadata describe none that fits the columns and theta.
+    pub fn primary(&self) -> Result<Arc<dyn Primary>, ModelError> {
+        self.primary_among(&StandardPrimaries)
+    }
+
+    /// The same with your own primary networks.
+    ///
+    /// # Errors
+    /// If the metadata describe none that fits the columns and theta.
+    pub fn primary_among(&self, primaries: &dyn Primaries) -> Result<Arc<dyn Primary>, ModelError> {
+        self.find_primary(&self.card.primary, primaries)
+    }
+
+    /// The learner, if it is the one that was trained.
+    ///
+    /// # Errors
+    /// If the machine's text has changed, does not read or is not a learner.
+    pub fn learner(&self) -> Result<Learner, ModelError> {
+        if digest(&self.card.machine) != self.card.machine_sha256 {
+            return Err(ModelError::MachineChanged);
+        }
+        let loaded = Format::Native.read(&self.card.machine).map_err(ModelError::Machine)?;
+        Ok(Learner::new(&loaded.machine, loaded.input.as_ref())?)
+    }
+
+    /// The job that trained it, on these data.
+    pub fn job(&self, data: Data) -> TrainJob {
+        let TrainingCard { machine, primary, options, .. } = &self.card;
+        let name = "the model's learner".to_owned();
+        let extension = Some(Format::Native.slug().to_owned());
+        let source = Source { name, text: machine.clone(), extension };
+        let set = Vec::new();
+        TrainJob { source, program: None, data, primary: primary.clone(), set, options: options.clone() }
+    }
+
+    /// Its training, prepared again on these data.
+    ///
+    /// # Errors
+    /// If the metadata are inconsistent, or the run cannot be repeated.
+    pub fn lesson(&self, table: Table, primaries: &dyn Primaries) -> Result<PreparedTraining, ModelError> {
+        let (learner, primary) = (self.learner()?, self.primary_among(primaries)?);
+        self.check_sizes(&learner, CellStorage::Symbols)?;
+        let lesson = PreparedTraining::prepare(learner, primary, table, self.card.options.clone())?;
+        let Some(program) = self.card.program.clone() else { return Ok(lesson) };
+        let card = self.card.clone();
+        Ok(lesson.of_program(Box::new(move |table, machine_steps| {
+            // A program that is not the machine's says nothing here; the audit says so.
+            program.interpret(&card, table, machine_steps).ok()
+        })))
+    }
+
+    /// The trained weights in the order of a network's parameters; `None` if a block is missing or has another shape.
+    pub fn parameters(&self, lesson: &PreparedTraining) -> Option<Vec<SparseValues>> {
+        let find =
+            |name: &str| self.weights.iter().find(|(own, _)| own == name).map(|(_, values)| values.clone());
+        let blocks = lesson.extended().network().parameters().iter();
+        blocks.map(|p| find(&p.name).filter(|values| values.shape == p.shape)).collect()
+    }
+
+    /// Which weights hold the variables of the model's program; none if its learner is a machine.
+    ///
+    /// # Errors
+    /// If the program does not compile to the model's machine.
+    pub fn variables(&self) -> Result<Vec<VariableWeights>, ProgramMismatch> {
+        let Some(program) = &self.card.program else { return Ok(Vec::new()) };
+        let (compiled, learner) = program.compiled(&self.card)?;
+        let mut found = VariableWeights::of(&compiled.variables, &learner, &self.card.first_cells);
+        let n_lines = u32::try_from(program.text.lines().count()).unwrap_or(u32::MAX);
+        found.iter_mut().for_each(|variable| variable.lines.1 = variable.lines.1.min(n_lines));
+        Ok(found)
+    }
+
+    /// The network as it was built, from the metadata alone.
+    ///
+    /// # Errors
+    /// If the metadata are inconsistent.
+    pub fn extended(&self) -> Result<Extended, ModelError> {
+        let options = &self.card.options;
+        let learner = self.learner()?;
+        self.check_sizes(&learner, CellStorage::Numbers)?;
+        let layout = DataLayout {
+            n_samples: self.card.n_samples,
+            n_features: self.card.features.len(),
+            n_labels: self.card.labels.len(),
+            format: options.format,
+        };
+        let build = options.network(layout, self.window());
+        Ok(Extended::build(&learner, &*self.primary()?, &build)?)
+    }
+
+    /// Refuses sizes that are out of bounds before anything is built from them.
+    fn check_sizes(&self, learner: &Learner, keeping: CellStorage) -> Result<(), ModelError> {
+        let TrainingCard { first_cells, n_samples, features, labels, .. } = &self.card;
+        let cells = self.card.n_cells();
+        let n_tapes = learner.lowered().normal.n_tapes();
+        let n_numbers = n_samples.checked_mul(features.len() + labels.len());
+        let cells_fit = cells <= MAX_CELLS;
+        let starts_fit = first_cells.len() == n_tapes
+            && first_cells
+                .iter()
+                .all(|first| usize::try_from(first.unsigned_abs()).is_ok_and(|f| f <= MAX_CELLS));
+        if cells_fit && starts_fit && n_numbers.is_some_and(|n| n <= MAX_CELLS) {
+            return Ok(memory::ask_network(cells, n_tapes, 0, keeping)?);
+        }
+        Err(ModelError::Sizes { cells, first_cells: first_cells.len(), n_samples: *n_samples })
+    }
+
+    /// Whether the model was trained on a table of this size and these columns.
+    pub fn fits(&self, table: &Table) -> bool {
+        table.n_samples() == self.card.n_samples
+            && table.feature_names == self.card.features
+            && table.label_names == self.card.labels
+    }
+
+    /// The cells the network's tapes held.
+    pub fn window(&self) -> Window {
+        Window { first: self.card.first_cells.clone(), n_cells: self.card.n_cells() }
+    }
+}
+
+impl TrainingCard {
+    /// Cells per tape.
+    pub fn n_cells(&self) -> usize {
+        self.options.cells.unwrap_or(0)
+    }
+}
+
+impl Card for TrainingCard {
+    const KEY: &'static str = "luge";
+    const VERSION: u32 = 4;
+
+    fn preparation(&self) -> &Preparation {
+        &self.preparation
+    }
+
+    fn claims(&self) -> Vec<(&str, &Claim)> {
+        self.certificate.claims()
+    }
+
+    /// The columns of the file must be prepared to the columns that were trained on.
+    fn check(&self) -> Result<(), String> {
+        match self.preparation.names() == (self.features.clone(), self.labels.clone()) {
+            true => Ok(()),
+            false => Err("the preparation of the columns gives other features or labels".to_owned()),
+        }
+    }
+
+    /// The program; without it its claims cannot be derived again, so they are taken over as they stand.
+    fn adopt(&mut self, claimed: &Self) {
+        self.program.clone_from(&claimed.program);
+        if claimed.program.is_none() {
+            for name in ["program", "no_overflow"] {
+                self.certificate.set(name, claimed.certificate.get(name).cloned());
+            }
+        }
+    }
+}
