@@ -214,13 +214,8 @@ impl Table {
     /// If it cannot be done.
     pub fn prepared(self, asked: &PrepareOptions) -> Result<Self, TableError> {
         let n_rows = self.n_samples();
-        let split = |names: Vec<String>, values: Values| -> Vec<(String, Column)> {
-            let n_columns = names.len();
-            let column = |i: usize| values.data.iter().skip(i).step_by(n_columns).copied().collect();
-            names.into_iter().enumerate().map(|(i, name)| (name, Column::Numbers(column(i)))).collect()
-        };
-        let features = split(self.feature_names, self.features);
-        let targets = split(self.label_names, self.labels);
+        let features = number_columns(self.feature_names, &self.features);
+        let targets = number_columns(self.label_names, &self.labels);
         prepare(&Columns { features, targets, lines: self.lines }, n_rows, asked)
     }
 
@@ -273,6 +268,13 @@ impl Table {
     }
 }
 
+/// The columns of numbers that stand row by row.
+fn number_columns(names: Vec<String>, values: &Values) -> Vec<(String, Column)> {
+    let n_columns = names.len();
+    let column = |i: usize| values.data.iter().skip(i).step_by(n_columns).copied().collect();
+    names.into_iter().enumerate().map(|(i, name)| (name, Column::Numbers(column(i)))).collect()
+}
+
 /// What labels are called that a learner without any gets.
 fn no_labels(n_labels: usize) -> Vec<String> {
     (0..n_labels)
@@ -303,12 +305,13 @@ fn prepare(columns: &Columns, n_rows: usize, asked: &PrepareOptions) -> Result<T
     let preparation = Preparation::learn(asked, columns, &training)?;
     let (feature_names, label_names) = preparation.names();
     let table = |rows: &[usize]| {
-        let (x, y) = preparation.apply(columns, rows);
+        let x = preparation.features(&columns.features, rows, columns.lines.as_deref())?;
+        let y = preparation.labels(&columns.targets, rows);
         let lines = columns.lines.as_ref().map(|lines| rows.iter().map(|&row| lines[row]).collect());
-        let table = Table::new(feature_names.clone(), label_names.clone(), x, y);
-        Table { lines, preparation: preparation.clone(), ..table }
+        let table = Table::new(feature_names.clone(), label_names.clone(), x.data, y.data);
+        Ok::<_, TableError>(Table { lines, preparation: preparation.clone(), ..table })
     };
-    let held_out = (!testing.is_empty()).then(|| Box::new(table(&testing)));
+    let held_out = (!testing.is_empty()).then(|| table(&testing).map(Box::new)).transpose()?;
     let left_out = n_rows - n_used;
     let note = format!("{left_out} of {n_rows} rows are left out: a value is missing in them");
     let mut notes = if left_out > 0 { vec![note] } else { Vec::new() };
@@ -318,7 +321,7 @@ fn prepare(columns: &Columns, n_rows: usize, asked: &PrepareOptions) -> Result<T
             notes.push(format!("column `{name}` has the classes {classes}; --classes numbers keeps numbers"));
         }
     }
-    Ok(Table { held_out, notes, ..table(&training) })
+    Ok(Table { held_out, notes, ..table(&training)? })
 }
 
 /// Rows to train on and rows to test, both in their order.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{
     Place, Row, Table, TableError,
-    preparation::{Feature, Preparation, Target},
+    preparation::{Preparation, Target},
     score::{Score, score_of_numbers},
     sheet::{Column, Expect, Sheet},
 };
@@ -55,31 +55,14 @@ impl Preparation {
             });
             Ok(features.into_iter().zip(kinds).chain(targets.into_iter().zip(labels)).collect())
         })?;
-        let n_rows = sheet.lines.len();
+        let rows: Vec<usize> = (0..sheet.lines.len()).collect();
         let (features, targets) = sheet.columns.split_at(self.features.len());
-        let mut x = Vec::new();
-        let known: Vec<Column> = self
-            .features
-            .iter()
-            .zip(features)
-            .map(|(f, c)| f.known(c, &sheet.lines))
-            .collect::<Result<_, _>>()?;
-        for row in 0..n_rows {
-            for (feature, column) in self.features.iter().zip(&known) {
-                feature.push(column, row, &mut x).ok_or_else(|| {
-                    TableError::Missing(Place {
-                        row: Row::Line(sheet.lines[row]),
-                        column: feature.column.clone(),
-                    })
-                })?;
-            }
-        }
-        let labels = (!targets.is_empty()).then(|| {
-            let y = self.labels(targets, &(0..n_rows).collect::<Vec<_>>());
-            Values::new(Shape::new(n_rows, y.len() / n_rows), y)
-        });
-        let n_features = x.len() / n_rows;
-        Ok(NewData { features: Values::new(Shape::new(n_rows, n_features), x), labels, notes: sheet.notes })
+        let labels = (!targets.is_empty()).then(|| self.labels(targets, &rows));
+        Ok(NewData {
+            features: self.features(features, &rows, Some(&sheet.lines))?,
+            labels,
+            notes: sheet.notes,
+        })
     }
 
     /// Prepares new numbers, row by row, one per column of the file.
@@ -90,35 +73,25 @@ impl Preparation {
         if let Some(feature) = self.features.iter().find(|feature| !feature.words.is_empty()) {
             return Err(TableError::WordsWanted(feature.column.clone()));
         }
-        let n_columns = self.features.len();
-        let mut prepared = Vec::with_capacity(x.data.len());
-        for (i, &number) in x.data.iter().enumerate() {
-            let feature = &self.features[i % n_columns];
-            let filled = feature.filled(number);
-            if !filled.is_finite() {
-                let place = Place { row: Row::Index(i / n_columns), column: feature.column.clone() };
-                return Err(TableError::Missing(place));
-            }
-            prepared.push(feature.scale.map_or(filled, |(shift, width)| (filled - shift) / width));
-        }
-        Ok(Values::new(x.shape, prepared))
+        let names = self.features.iter().map(|feature| feature.column.clone()).collect();
+        self.features(&super::number_columns(names, x), &(0..x.shape.rows).collect::<Vec<_>>(), None)
     }
 
     /// The labels of some rows: NaN where one is missing, infinite where it is no class of training.
-    pub(super) fn labels(&self, columns: &[(String, Column)], rows: &[usize]) -> Vec<f64> {
-        let targets = || self.targets.iter().zip(columns);
-        let known: Vec<Vec<Option<usize>>> = targets().map(|(target, (_, c))| target.known(c)).collect();
+    pub(super) fn labels(&self, columns: &[(String, Column)], rows: &[usize]) -> Values {
         let mut y = Vec::new();
         for &row in rows {
-            for ((target, (_, column)), known) in targets().zip(&known) {
+            for (target, (_, column)) in self.targets.iter().zip(columns) {
                 let class = match column {
                     Column::Numbers(numbers) if target.classes.is_empty() => {
                         y.push(numbers[row]);
                         continue;
                     }
-                    Column::Numbers(numbers) if numbers[row].is_nan() => None,
+                    column if column.lacks(row) => None,
                     Column::Numbers(numbers) => Some(target.class_of(numbers[row])),
-                    Column::Words { rows, .. } => rows[row].map(|word| known[word as usize]),
+                    Column::Words(rows) => {
+                        rows[row].as_ref().map(|word| target.classes.binary_search(word).ok())
+                    }
                 };
                 match class {
                     Some(Some(class)) => target.push_class(class, &mut y),
@@ -127,7 +100,7 @@ impl Preparation {
                 }
             }
         }
-        y
+        Values::new(Shape::new(rows.len(), y.len() / rows.len().max(1)), y)
     }
 
     /// What the outputs for one sample say of every target.
@@ -191,43 +164,12 @@ impl Table {
     }
 }
 
-impl Feature {
-    /// A column of new data, its words those of training.
-    fn known(&self, (_, column): &(String, Column), lines: &[u64]) -> Result<Column, TableError> {
-        let Column::Words { distinct, rows } = column else { return Ok(column.clone()) };
-        let place_of =
-            |word: &String| self.words.binary_search(word).ok().and_then(|at| u32::try_from(at).ok());
-        let known: Vec<Option<u32>> = distinct.iter().map(place_of).collect();
-        let unknown =
-            |(_, word): &(usize, &Option<u32>)| word.is_some_and(|word| known[word as usize].is_none());
-        if let Some((row, Some(word))) = rows.iter().enumerate().find(unknown) {
-            return Err(TableError::UnknownWord {
-                place: Place { row: Row::Line(lines[row]), column: self.column.clone() },
-                found: distinct[*word as usize].clone(),
-                known: self.words.join(", "),
-            });
-        }
-        let rows = rows.iter().map(|word| word.and_then(|word| known[word as usize])).collect();
-        Ok(Column::Words { distinct: self.words.clone(), rows })
-    }
-}
-
 impl Target {
     /// What the outputs for one sample say.
     fn answer(&self, own: &[f64]) -> Answer<'_> {
         match self.classes.get(self.class(own)) {
             Some(class) => Answer::Class(class),
             None => Answer::Number(own.first().copied().unwrap_or(f64::NAN)),
-        }
-    }
-
-    /// For every distinct word of new data the class it names.
-    fn known(&self, column: &Column) -> Vec<Option<usize>> {
-        match column {
-            Column::Numbers(_) => Vec::new(),
-            Column::Words { distinct, .. } => {
-                distinct.iter().map(|word| self.classes.binary_search(word).ok()).collect()
-            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The preparation of a table's columns before training: missing values, scales, words to numbers. A model stores
 //! it and applies it to new data.
 
+use luge_net::{Shape, Values};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -77,20 +78,20 @@ impl Feature {
         let (name, column) = column;
         let mut feature = Self::plain(name.clone());
         let numbers = match column {
-            Column::Words { distinct, .. } if asked.one_hot && distinct.len() <= MAX_WORDS => {
-                feature.words.clone_from(distinct);
-                // What stands for a missing word is that no column has a 1.
-                feature.fill = matches!(asked.missing, Missing::Mean | Missing::Zero).then_some(0.0);
-                return Ok(feature);
-            }
-            Column::Words { distinct, rows } => {
-                let n_words = distinct.len();
+            Column::Words(rows) => {
+                feature.words = Column::distinct(rows);
+                let n_words = feature.words.len();
+                if asked.one_hot && n_words <= MAX_WORDS {
+                    // What stands for a missing word is that no column has a 1.
+                    feature.fill = matches!(asked.missing, Missing::Mean | Missing::Zero).then_some(0.0);
+                    return Ok(feature);
+                }
                 if asked.one_hot {
                     return Err(TableError::TooManyWords { column: name.clone(), n_words, most: MAX_WORDS });
                 }
-                let (row, word) = first_word(rows);
+                let row = rows.iter().position(Option::is_some).unwrap_or_default();
                 let place = Place { row: row_of(lines, row), column: name.clone() };
-                let found = distinct[word].clone();
+                let found = rows[row].clone().unwrap_or_default();
                 return Err(match is_date(&found) {
                     true => TableError::Date { place, found },
                     false => TableError::TextFeature { place, found, n_words },
@@ -118,29 +119,37 @@ impl Feature {
                 Some((least, width(filled().fold(f64::NEG_INFINITY, f64::max) - least)))
             }
         };
-        let scaled = |number: f64| feature.scale.map_or(number, |(shift, width)| (number - shift) / width);
-        if !filled().all(|number| number.is_nan() || scaled(number).is_finite()) {
+        if !filled().all(|number| number.is_nan() || feature.scaled(number).is_finite()) {
             return Err(TableError::Unscalable(name.clone()));
         }
         Ok(feature)
     }
 
-    pub(super) fn filled(&self, number: f64) -> f64 {
-        filled(number, self.fill)
+    fn scaled(&self, number: f64) -> f64 {
+        self.scale.map_or(number, |(shift, width)| (number - shift) / width)
     }
 
-    /// The features of a row, pushed; `None` if a number is missing and nothing stands for it.
-    pub(super) fn push(&self, column: &Column, row: usize, x: &mut Vec<f64>) -> Option<()> {
+    /// The features of a row, pushed.
+    fn push(&self, column: &Column, row: usize, place: Row, x: &mut Vec<f64>) -> Result<(), TableError> {
+        let place = || Place { row: place, column: self.column.clone() };
+        let missing = || TableError::Missing(place());
         match column {
             Column::Numbers(numbers) => {
-                let number = self.filled(numbers[row]);
-                x.push(self.scale.map_or(number, |(shift, width)| (number - shift) / width));
-                (!number.is_nan()).then_some(())
+                let number = filled(numbers[row], self.fill);
+                x.push(self.scaled(number));
+                if number.is_finite() { Ok(()) } else { Err(missing()) }
             }
-            Column::Words { rows, .. } => {
-                let word = rows[row].map(|word| word as usize);
+            Column::Words(rows) => {
+                let known = |word: &String| {
+                    self.words.binary_search(word).map_err(|_| TableError::UnknownWord {
+                        place: place(),
+                        found: word.clone(),
+                        known: self.words.join(", "),
+                    })
+                };
+                let word = rows[row].as_ref().map(known).transpose()?;
                 x.extend((0..self.words.len()).map(|i| f64::from(u8::from(word == Some(i)))));
-                (word.is_some() || self.fill.is_some()).then_some(())
+                word.or(self.fill.map(|_| 0)).map(drop).ok_or_else(missing)
             }
         }
     }
@@ -164,7 +173,7 @@ impl Target {
 
     fn learn((name, column): &(String, Column), asked: ClassCode) -> Result<Self, TableError> {
         let distinct = match column {
-            Column::Words { distinct, .. } => distinct.clone(),
+            Column::Words(rows) => Column::distinct(rows),
             Column::Numbers(_) if !matches!(asked, ClassCode::Signs | ClassCode::Each) => {
                 return Ok(Self::plain(name.clone()));
             }
@@ -250,15 +259,6 @@ impl Columns {
     }
 }
 
-impl Column {
-    fn lacks(&self, row: usize) -> bool {
-        match self {
-            Self::Numbers(numbers) => numbers[row].is_nan(),
-            Self::Words { rows, .. } => rows[row].is_none(),
-        }
-    }
-}
-
 impl Preparation {
     /// Columns of numbers as they are.
     pub fn plain(features: &[String], labels: &[String]) -> Self {
@@ -305,16 +305,23 @@ impl Preparation {
         Ok(Self { asked: PrepareOptions { classes, ..asked.clone() }, features, targets })
     }
 
-    /// The features and the labels of some rows.
-    pub(super) fn apply(&self, columns: &Columns, rows: &[usize]) -> (Vec<f64>, Vec<f64>) {
+    /// The features of some rows.
+    ///
+    /// # Errors
+    /// If something is missing that nothing stands for, or a word was not among the training data.
+    pub(super) fn features(
+        &self,
+        columns: &[(String, Column)],
+        rows: &[usize],
+        lines: Option<&[u64]>,
+    ) -> Result<Values, TableError> {
         let mut x = Vec::new();
         for &row in rows {
-            for (feature, (_, column)) in self.features.iter().zip(&columns.features) {
-                // Rows in which something is missing that nothing stands for were left out or refused.
-                let _ = feature.push(column, row, &mut x);
+            for (feature, (_, column)) in self.features.iter().zip(columns) {
+                feature.push(column, row, row_of(lines, row), &mut x)?;
             }
         }
-        (x, self.labels(&columns.targets, rows))
+        Ok(Values::new(Shape::new(rows.len(), x.len() / rows.len()), x))
     }
 }
 
@@ -354,11 +361,6 @@ fn names(column: &str, words: &[String]) -> Vec<String> {
         return vec![column.to_owned()];
     }
     words.iter().map(|word| format!("{column}={word}")).collect()
-}
-
-fn first_word(rows: &[Option<u32>]) -> (usize, usize) {
-    let first = rows.iter().enumerate().find_map(|(row, word)| word.map(|word| (row, word as usize)));
-    first.unwrap_or_default()
 }
 
 pub(super) fn row_of(lines: Option<&[u64]>, row: usize) -> Row {

@@ -1,7 +1,5 @@
 //! A CSV file: the selected columns, each of numbers or of words.
 
-use std::collections::HashMap;
-
 use super::{Place, Row, TableError, text::without_mark};
 
 /// A column as a file has it.
@@ -9,8 +7,26 @@ use super::{Place, Row, TableError, text::without_mark};
 pub(super) enum Column {
     /// Numbers; NaN where one is missing.
     Numbers(Vec<f64>),
-    /// Words: each row's place among the distinct ones, which are in order.
-    Words { distinct: Vec<String>, rows: Vec<Option<u32>> },
+    /// Words, where none is missing.
+    Words(Vec<Option<String>>),
+}
+
+impl Column {
+    /// Its words in alphabetical order, each once.
+    pub(super) fn distinct(rows: &[Option<String>]) -> Vec<String> {
+        let mut words: Vec<&String> = rows.iter().flatten().collect();
+        words.sort_unstable();
+        words.dedup();
+        words.into_iter().cloned().collect()
+    }
+
+    /// Whether a row has no value.
+    pub(super) fn lacks(&self, row: usize) -> bool {
+        match self {
+            Self::Numbers(numbers) => numbers[row].is_nan(),
+            Self::Words(rows) => rows[row].is_none(),
+        }
+    }
 }
 
 /// What a wanted column must be.
@@ -57,71 +73,47 @@ impl Sheet {
         let mut reader = builder.delimiter(separator).trim(csv::Trim::All).from_reader(text.as_bytes());
         let header: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();
         let wanted = choose(&header, &mut notes)?;
-        let part = |&(column, expect): &(usize, Expect)| Part::new(header[column].clone(), expect, separator);
-        let mut parts: Vec<Part> = wanted.iter().map(part).collect();
-        let (mut lines, mut record) = (Vec::new(), csv::StringRecord::new());
-        while reader.read_record(&mut record)? {
-            let line = line(text.as_bytes(), &record);
-            lines.push(line);
-            for (part, &(column, _)) in parts.iter_mut().zip(&wanted) {
-                part.push(record.get(column).unwrap_or_default(), line)?;
-            }
+        let (mut lines, mut records) = (Vec::new(), Vec::new());
+        for record in reader.records() {
+            let record = record?;
+            lines.push(line(text.as_bytes(), &record));
+            records.push(record);
         }
         if lines.is_empty() {
             return Err(TableError::Empty);
         }
-        parts.iter().try_for_each(Part::check)?;
-        if parts.iter().any(|part| part.comma) {
-            if let Some(part) = parts.iter().find(|part| part.point && !part.has_words()) {
-                return Err(TableError::MixedDecimals(part.name.clone()));
+        let part = |&(column, expect): &(usize, Expect)| {
+            let fields = records.iter().map(|record| record.get(column).unwrap_or_default());
+            let fields = lines.iter().copied().zip(fields).collect();
+            Part { name: &header[column], expect, separator, fields }.read()
+        };
+        let parts = wanted.iter().map(part).collect::<Result<Vec<_>, _>>()?;
+        if parts.iter().any(|(_, decimals)| decimals.comma) {
+            if let Some(((name, _), _)) = parts.iter().find(|(_, decimals)| decimals.point) {
+                return Err(TableError::MixedDecimals(name.clone()));
             }
             notes.push("the numbers have decimal commas".to_owned());
         }
-        Ok(Self { columns: parts.into_iter().map(Part::finish).collect(), lines, notes })
+        Ok(Self { columns: parts.into_iter().map(|(column, _)| column).collect(), lines, notes })
     }
 }
 
-/// A column while it is read.
-struct Part {
-    name: String,
+/// The fields of a column, each with its line.
+struct Part<'a> {
+    name: &'a str,
     expect: Expect,
     separator: u8,
-    fields: Fields,
-    has_number: bool,
-    /// Whether a number has a decimal comma, and whether one has a point.
+    fields: Vec<(u64, &'a str)>,
+}
+
+/// Whether a number of a column has a decimal comma, and whether one has a point.
+#[derive(Default)]
+struct Decimals {
     comma: bool,
     point: bool,
-    /// The first field that is neither missing nor a number.
-    first_word: Option<(u64, String)>,
 }
 
-/// What a column has. Words have numbers in the order of their first rows.
-enum Fields {
-    /// So many rows, in all of which a value is missing.
-    Missing(usize),
-    Numbers(Vec<f64>),
-    Words(HashMap<String, u32>, Vec<Option<u32>>),
-}
-
-impl Part {
-    fn new(name: String, expect: Expect, separator: u8) -> Self {
-        let fields = match expect {
-            Expect::Any => Fields::Missing(0),
-            Expect::Numbers | Expect::PerhapsNumbers => Fields::Numbers(Vec::new()),
-            Expect::Words => Fields::Words(HashMap::new(), Vec::new()),
-        };
-        Self {
-            name,
-            expect,
-            separator,
-            fields,
-            comma: false,
-            point: false,
-            has_number: false,
-            first_word: None,
-        }
-    }
-
+impl Part<'_> {
     /// Numbers may have decimal commas where commas do not separate fields.
     fn number(&self, field: &str) -> Option<f64> {
         let parsed = match field.contains(',') && self.separator != b',' && !field.contains('.') {
@@ -131,84 +123,47 @@ impl Part {
         parsed.ok().filter(|number: &f64| number.is_finite())
     }
 
-    /// Takes the field of the next row, which begins in this line.
-    fn push(&mut self, field: &str, line: u64) -> Result<(), TableError> {
-        let missing = MISSING.iter().any(|word| field.eq_ignore_ascii_case(word));
-        let number = self.number(field);
-        if !missing {
-            let infinite = field.parse::<f64>().is_ok_and(f64::is_infinite);
-            if infinite && matches!(self.expect, Expect::Any | Expect::Numbers) {
-                let place = Place { row: Row::Line(line), column: self.name.clone() };
-                return Err(TableError::NotANumber { place, found: field.to_owned() });
-            }
-            if number.is_none() {
-                self.first_word.get_or_insert_with(|| (line, field.to_owned()));
-            }
-            self.has_number |= number.is_some();
-            self.comma |= number.is_some() && field.contains(',');
-            self.point |= number.is_some() && field.contains('.');
-            // What the first value is decides what the column has.
-            if let Fields::Missing(n) = self.fields {
-                self.fields = match number {
-                    Some(_) => Fields::Numbers(vec![f64::NAN; n]),
-                    None => Fields::Words(HashMap::new(), vec![None; n]),
-                };
-            }
-        }
-        match &mut self.fields {
-            Fields::Missing(n) => *n += 1,
-            Fields::Numbers(numbers) => numbers.push(number.unwrap_or(f64::NAN)),
-            Fields::Words(_, rows) if missing => rows.push(None),
-            Fields::Words(ids, rows) => {
-                let next = u32::try_from(ids.len()).unwrap_or(u32::MAX);
-                let known = ids.get(field).copied();
-                rows.push(Some(known.unwrap_or_else(|| *ids.entry(field.to_owned()).or_insert(next))));
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses a column of numbers and words, and one of numbers that are written in two ways.
-    fn check(&self) -> Result<(), TableError> {
-        let numbers = match self.expect {
-            Expect::Any => self.has_number,
-            Expect::Numbers => true,
-            Expect::Words | Expect::PerhapsNumbers => return Ok(()),
+    /// The column; refuses one of numbers and words, and one of numbers that are written in two ways.
+    fn read(self) -> Result<((String, Column), Decimals), TableError> {
+        let missing = |field: &str| MISSING.iter().any(|word| field.eq_ignore_ascii_case(word));
+        let numbers: Vec<Option<f64>> = self.fields.iter().map(|(_, field)| self.number(field)).collect();
+        let first_word =
+            self.fields.iter().zip(&numbers).find(|((_, field), number)| number.is_none() && !missing(field));
+        let strict = matches!(self.expect, Expect::Any | Expect::Numbers);
+        let has_numbers = match self.expect {
+            Expect::Any => first_word.is_none() || numbers.iter().any(Option::is_some),
+            Expect::Numbers | Expect::PerhapsNumbers => true,
+            Expect::Words => false,
         };
-        if let Some((line, found)) = self.first_word.clone().filter(|_| numbers) {
-            let place = Place { row: Row::Line(line), column: self.name.clone() };
+        let infinite = |(_, field): &&(u64, &str)| field.parse::<f64>().is_ok_and(f64::is_infinite);
+        let refused =
+            self.fields.iter().find(infinite).or(first_word.map(|(field, _)| field).filter(|_| has_numbers));
+        if let Some(&(line, found)) = refused.filter(|_| strict) {
+            let place = Place { row: Row::Line(line), column: self.name.to_owned() };
+            let found = found.to_owned();
             let decimal_comma = self.separator == b',' && found.replacen(',', ".", 1).parse::<f64>().is_ok();
             return Err(match decimal_comma && found.contains(',') {
                 true => TableError::DecimalComma { place, found },
                 false => TableError::NotANumber { place, found },
             });
         }
-        match self.comma && self.point {
-            true => Err(TableError::MixedDecimals(self.name.clone())),
-            false => Ok(()),
+        let name = self.name.to_owned();
+        if !has_numbers {
+            let word = |&(_, field): &(u64, &str)| (!missing(field)).then(|| field.to_owned());
+            return Ok(((name, Column::Words(self.fields.iter().map(word).collect())), Decimals::default()));
         }
-    }
-
-    fn has_words(&self) -> bool {
-        matches!(self.fields, Fields::Words(..))
-    }
-
-    /// The column, its words in alphabetical order.
-    fn finish(self) -> (String, Column) {
-        let (ids, rows) = match self.fields {
-            Fields::Missing(n) => return (self.name, Column::Numbers(vec![f64::NAN; n])),
-            Fields::Numbers(numbers) => return (self.name, Column::Numbers(numbers)),
-            Fields::Words(ids, rows) => (ids, rows),
+        let written = |with: char| {
+            self.fields
+                .iter()
+                .zip(&numbers)
+                .any(|((_, field), number)| number.is_some() && field.contains(with))
         };
-        let mut ordered: Vec<(String, u32)> = ids.into_iter().collect();
-        ordered.sort();
-        let mut place_of = vec![0; ordered.len()];
-        for (place, &(_, id)) in (0..).zip(&ordered) {
-            place_of[id as usize] = place;
+        let decimals = Decimals { comma: written(','), point: written('.') };
+        if strict && decimals.comma && decimals.point {
+            return Err(TableError::MixedDecimals(name));
         }
-        let rows = rows.into_iter().map(|id| id.map(|id| place_of[id as usize])).collect();
-        let distinct = ordered.into_iter().map(|(word, _)| word).collect();
-        (self.name, Column::Words { distinct, rows })
+        let numbers = numbers.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect();
+        Ok(((name, Column::Numbers(numbers)), decimals))
     }
 }
 
@@ -248,7 +203,7 @@ mod tests {
         let sheet = read(text).expect("a sheet");
         let column = |(_, column): (String, Column)| match column {
             Column::Numbers(numbers) => numbers,
-            Column::Words { .. } => panic!("words"),
+            Column::Words(_) => panic!("words"),
         };
         (sheet.columns.into_iter().map(column).collect(), sheet.notes)
     }
@@ -292,11 +247,10 @@ mod tests {
     #[test]
     fn words_are_kept_in_order_and_missing_ones_are_seen() {
         let sheet = read("a,b\nred,1\n?,NA\nblue,\nred,4\n").expect("a sheet");
-        let words = Column::Words {
-            distinct: vec!["blue".to_owned(), "red".to_owned()],
-            rows: vec![Some(1), None, Some(0), Some(1)],
-        };
-        assert_eq!(sheet.columns[0].1, words);
+        let Column::Words(words) = &sheet.columns[0].1 else { panic!("words") };
+        let word = |word: &str| Some(word.to_owned());
+        assert_eq!(*words, [word("red"), None, word("blue"), word("red")]);
+        assert_eq!(Column::distinct(words), ["blue", "red"]);
         let Column::Numbers(numbers) = &sheet.columns[1].1 else { panic!("numbers") };
         assert_eq!(numbers.iter().map(|n| n.is_nan()).collect::<Vec<_>>(), [false, true, true, false]);
     }
