@@ -23,7 +23,7 @@ use luge_machine::{
     parse_inputs,
 };
 use luge_net::NumberFormat;
-use luge_sled::{Compiled, Variable, Verdict};
+use luge_sled::{Variable, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -37,7 +37,7 @@ use crate::{
 pub use classes::classes_as_wanted;
 pub use error::JobError;
 pub use primaries::{Primaries, StandardPrimaries};
-pub(crate) use primaries::{described, fitting};
+use program::SizedSource;
 use source::Source;
 
 /// What to do.
@@ -281,7 +281,7 @@ impl TrainJob {
     /// If the text is neither.
     pub fn load(&self, table: &Table) -> Result<Loaded, JobError> {
         let mut loaded = if program::is_program(&self.source) {
-            let compiled = compile(&self.source, table, self.options.format, &self.set)?;
+            let compiled = self.for_table(table).compile()?;
             Loaded {
                 machine: compiled.machine,
                 input: Some(compiled.input),
@@ -310,10 +310,7 @@ impl TrainJob {
         if !program::is_program(&self.source) {
             return Ok(None);
         }
-        let refused = |error| JobError::Program { text: Box::new(self.source.clone()), error };
-        program::interpret(&self.source, table, self.options.format, &self.set, limit)
-            .map(Some)
-            .map_err(refused)
+        self.for_table(table).interpret(table, limit).map(Some)
     }
 
     /// Data, learner, primary network, window, extended network: everything but training.
@@ -368,13 +365,10 @@ impl TrainJob {
         primaries: &dyn Primaries,
     ) -> Result<PreparedTraining, JobError> {
         let learner = Learner::new(&loaded.machine, loaded.input.as_ref())?;
-        let (n_features, n_labels) = (table.feature_names.len(), table.label_names.len());
-        let described = self.described_primary(n_features, n_labels)?;
-        let primary = primaries.find(&described, n_features, n_labels)?;
-        let n_weights = primary.n_weights();
-        if let Some(n_theta) = loaded.compiled.as_ref().map(|c| c.n_theta).filter(|&n| n != n_weights) {
-            let fits = fitting(n_theta, n_features, n_labels);
-            return Err(JobError::ThetaSize { n_theta, primary: primary.describe(), n_weights, fits });
+        let sized = self.for_table(&table);
+        let primary = sized.primary(&self.primary, primaries)?;
+        if let Some(compiled) = &loaded.compiled {
+            sized.check_theta(compiled.n_theta, &*primary)?;
         }
         if let Some(ran) = self.interpret(&table, FIRST_STATEMENTS)?
             && ran.verdict == Verdict::Repeats
@@ -385,12 +379,23 @@ impl TrainJob {
         if !program::is_program(&self.source) {
             return Ok(lesson);
         }
-        let (source, format, set) = (self.source.clone(), self.options.format, self.set.clone());
+        let (source, set, format) = (self.source.clone(), self.set.clone(), self.options.format);
         Ok(lesson.of_program(Box::new(move |table, machine_steps| {
             // Where the machine halts the program ends.
             let limit = machine_steps.saturating_mul(STATEMENTS_PER_STEP);
-            program::interpret(&source, table, format, &set, limit).ok()
+            let sizes = (table.feature_names.len(), table.label_names.len());
+            SizedSource { source: &source, set: &set, format, sizes }.interpret(table, limit).ok()
         })))
+    }
+
+    /// The learner, for samples with this many features and labels.
+    fn sized(&self, sizes: (usize, usize)) -> SizedSource<'_> {
+        SizedSource { source: &self.source, set: &self.set, format: self.options.format, sizes }
+    }
+
+    /// The learner, for the samples of a table.
+    pub fn for_table(&self, table: &Table) -> SizedSource<'_> {
+        self.sized((table.feature_names.len(), table.label_names.len()))
     }
 }
 
@@ -441,34 +446,6 @@ impl Data {
             }
         }
     }
-}
-
-/// Compiles a program for data of these sizes.
-///
-/// # Errors
-/// If the program is wrong, or programs cannot compute with the format.
-pub fn compile(
-    source: &Source,
-    table: &Table,
-    format: NumberFormat,
-    set: &[String],
-) -> Result<Compiled, JobError> {
-    compile_for(source, (table.feature_names.len(), table.label_names.len()), format, set)
-}
-
-/// Compiles a program for samples with this many features and labels.
-///
-/// # Errors
-/// If the program is wrong, or programs cannot compute with the format.
-pub fn compile_for(
-    source: &Source,
-    (n_features, n_labels): (usize, usize),
-    format: NumberFormat,
-    set: &[String],
-) -> Result<Compiled, JobError> {
-    let refused = |error| JobError::Program { text: Box::new(source.clone()), error };
-    let sizes = program::sizes(format, n_features, n_labels).map_err(refused)?;
-    program::compile(&source.text, &source.name, &sizes, set).map_err(refused)
 }
 
 /// The universal learner's own input, with another learner as its program.

@@ -34,7 +34,11 @@ use luge_train::{Snapshot, TrainError};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    job::{JobError, Primaries, StandardPrimaries, compile_for, program, source::Source},
+    job::{
+        JobError, Primaries, StandardPrimaries,
+        program::{self, SizedSource},
+        source::Source,
+    },
     ordinary::{CircuitProgram, LearnerCircuit, OrdinaryError, Theta},
     run::lockstep::Window,
 };
@@ -172,15 +176,10 @@ impl StreamJob {
     /// # Errors
     /// Everything that can be wrong with the job.
     pub fn prepare_with(&self, primaries: &dyn Primaries) -> Result<PreparedStream, PreparedStreamError> {
-        let (n_features, n_labels) = self.samples.sizes();
-        let sizes = (n_features, n_labels);
-        let (learner, n_theta) = learner(&self.source, sizes, self.options.format, &self.set)?;
-        let described = self.described_primary()?;
-        let primary = primaries.find(&described, n_features, n_labels).map_err(JobError::from)?;
-        let n_weights = primary.n_weights();
-        if let Some(n_theta) = n_theta.filter(|&n_theta| n_theta != n_weights) {
-            let fits = crate::job::fitting(n_theta, n_features, n_labels);
-            return Err(JobError::ThetaSize { n_theta, primary: primary.describe(), n_weights, fits }.into());
+        let (learner, n_theta) = learner(self.sized())?;
+        let primary = self.sized().primary(&self.primary, primaries)?;
+        if let Some(n_theta) = n_theta {
+            self.sized().check_theta(n_theta, &*primary)?;
         }
         let stream = PreparedStream::prepare(learner, primary, self.samples.clone(), self.options.clone())?;
         Ok(PreparedStream { program: n_theta.map(|_| (self.source.clone(), self.set.clone())), ..stream })
@@ -188,17 +187,12 @@ impl StreamJob {
 }
 
 /// The machine of a learner for samples of these sizes, compiled if it is a program, and how many numbers a program leaves.
-fn learner(
-    source: &Source,
-    sizes: (usize, usize),
-    format: NumberFormat,
-    set: &[String],
-) -> Result<(Learner, Option<usize>), JobError> {
-    if program::is_program(source) {
-        let compiled = compile_for(source, sizes, format, set)?;
+fn learner(sized: SizedSource<'_>) -> Result<(Learner, Option<usize>), JobError> {
+    if program::is_program(sized.source) {
+        let compiled = sized.compile()?;
         return Ok((Learner::new(&compiled.machine, Some(&compiled.input))?, Some(compiled.n_theta)));
     }
-    let (_, loaded) = source.read_with(&ReadOptions::default())?;
+    let (_, loaded) = sized.source.read_with(&ReadOptions::default())?;
     Ok((Learner::new(&loaded.machine, loaded.input.as_ref())?, None))
 }
 

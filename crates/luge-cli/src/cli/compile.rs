@@ -10,7 +10,7 @@ use luge::{
         outputs::{Output, Outputs},
         summary,
     },
-    job::{self, source::Source},
+    job::source::Source,
     stream::{Order, Samples},
 };
 use luge_machine::{
@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if args.circuit {
         return circuit(job, table, out, args.json);
     }
-    let compiled = job::compile(&job.source, &table, job.options.format, &job.set)?;
+    let compiled = job.for_table(&table).compile()?;
     let machine = &compiled.machine;
     let size = lower(machine, Moves::Keep)?.report().after;
     if let Some(out) = out {

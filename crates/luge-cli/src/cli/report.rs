@@ -12,7 +12,11 @@ use luge::{
         model::{AnyModel, Model, data_digest},
         outputs::{Output, OutputError, Outputs},
     },
-    job::{self, Data, Job, TraceJob, TrainJob, catalogue, program::is_program, source::Source},
+    job::{
+        Data, Job, TraceJob, TrainJob, catalogue,
+        program::{SizedSource, is_program},
+        source::Source,
+    },
     stream::{self, Draw, Samples, ShippedStream, StreamJob},
 };
 use luge_lab::{MAX_MOMENTS, PreparedJob, Report, RunError, StreamFilm, stream_report};
@@ -252,7 +256,9 @@ impl Args {
     /// The program that a model's machine was compiled from: the one named, which must be the right one, or one that ships.
     fn source_of(&self, model: &Model, table: &Table) -> Result<Option<Source>, Failure> {
         let same = |source: &Source| {
-            let compiled = job::compile(source, table, model.card.options.format, &[]).ok()?;
+            let sizes = (table.feature_names.len(), table.label_names.len());
+            let sized = SizedSource { source, set: &[], format: model.card.options.format, sizes };
+            let compiled = sized.compile().ok()?;
             let text = Format::Native.write(&compiled.machine, Some(&compiled.input)).ok()?;
             (text == model.card.machine).then_some(())
         };

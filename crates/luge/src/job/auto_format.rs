@@ -10,7 +10,7 @@ use luge_sled::{Outcome, Verdict};
 
 use super::{
     JobError, TrainJob,
-    program::{self, ProgramError},
+    program::{self, SizedSource},
     source::Source,
 };
 use crate::{
@@ -79,7 +79,7 @@ struct Search<'a> {
     source: &'a Source,
     /// The numbers of its data.
     data: &'a [f64],
-    run: &'a dyn Fn(NumberFormat, u64) -> Result<Outcome, ProgramError>,
+    run: &'a dyn Fn(NumberFormat, u64) -> Result<Outcome, JobError>,
     limit: u64,
 }
 
@@ -87,7 +87,7 @@ struct Search<'a> {
 fn choose(
     source: &Source,
     data: &[f64],
-    run: &dyn Fn(NumberFormat, u64) -> Result<Outcome, ProgramError>,
+    run: &dyn Fn(NumberFormat, u64) -> Result<Outcome, JobError>,
 ) -> Result<FormatChoice, JobError> {
     let search = Search { source, data, run, limit: MAX_STATEMENTS };
     if program::is_program(source) { search.choose() } else { Err(search.no_format(NoFormat::Machine)) }
@@ -105,7 +105,7 @@ impl TrainJob {
     /// If the data are not a table, or no format is suitable.
     pub fn choose_format(&mut self) -> Result<FormatChoice, JobError> {
         let table = self.as_given()?;
-        let run = |format, limit| program::interpret(&self.source, &table, format, &self.set, limit);
+        let run = |format, limit| SizedSource { format, ..self.for_table(&table) }.interpret(&table, limit);
         let choice = choose(&self.source, &numbers(&table), &run)?;
         self.options.format = choice.format;
         Ok(choice)
@@ -126,8 +126,9 @@ impl StreamJob {
             Samples::Draw(_) => Vec::new(),
         };
         let run = |format, limit| {
+            let sized = SizedSource { format, ..self.sized() };
             if let Samples::Table(table, _) = &self.samples {
-                let ran = program::interpret(&self.source, table, format, &self.set, limit)?;
+                let ran = sized.interpret(table, limit)?;
                 if ran.taken == 0 && ran.verdict != Verdict::Waiting {
                     return Ok(ran);
                 }
@@ -138,7 +139,7 @@ impl StreamJob {
                 stream.next_batch(&mut x, &mut y);
                 Some(x.iter().chain(&y).map(|&number| program::raw(number, format)).collect())
             };
-            program::interpret_stream(&self.source, sizes, format, &self.set, &mut next, limit)
+            sized.interpret_stream(&mut next, limit)
         };
         let mut choice = choose(&self.source, &data, &run)?;
         self.options.format = choice.format;
@@ -207,7 +208,6 @@ impl Search<'_> {
     fn run(&self, integer: u32, fraction: u32, limit: u64) -> Result<Outcome, JobError> {
         let format = format(integer, fraction).ok_or_else(|| self.no_format(NoFormat::Data))?;
         (self.run)(format, limit)
-            .map_err(|error| JobError::Program { text: Box::new(self.source.clone()), error })
     }
 
     fn no_format(&self, why: NoFormat) -> JobError {

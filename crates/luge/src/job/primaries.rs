@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use luge_landscape::{Mlp, Parity, Primary, PrimaryError, Prototypes, Tree, Units};
 
-use luge_sled::Sizes;
+use luge_sled::CompileError;
 
 use super::{
     JobError, TrainJob,
-    program::{self, ProgramError},
+    program::{self, SizedSource},
     source::Source,
 };
 use crate::data::Table;
@@ -66,7 +66,7 @@ impl Primaries for StandardPrimaries {
 }
 
 /// A network whose weights are so many numbers.
-pub(crate) fn fitting(n_theta: usize, n_features: usize, n_labels: usize) -> String {
+fn fitting(n_theta: usize, n_features: usize, n_labels: usize) -> String {
     let hidden = (1..=64).map(|n| format!("mlp:{n_features}-{n}-{n_labels}"));
     let counted = (1..=64).map(|n| format!("prototypes:{n}")).chain((1..=6).map(|n| format!("tree:{n}")));
     let all = ["linear".to_owned(), "parity".to_owned()].into_iter().chain(hidden).chain(counted);
@@ -76,28 +76,43 @@ pub(crate) fn fitting(n_theta: usize, n_features: usize, n_labels: usize) -> Str
     all.into_iter().find(fits).unwrap_or_else(|| RAW.to_owned())
 }
 
-/// The primary network in full: `predict` and `raw` are known by the program.
-pub(crate) fn described(
-    primary: &str,
-    source: &Source,
-    set: &[String],
-    sizes: impl FnOnce() -> Result<Sizes, ProgramError>,
-) -> Result<String, JobError> {
-    if !matches!(primary, PREDICT | RAW) || !program::is_program(source) {
-        return Ok(primary.to_owned());
+impl SizedSource<'_> {
+    /// A primary network in full: `predict` and `raw` are known by the program.
+    pub(crate) fn described_primary(&self, primary: &str) -> Result<String, JobError> {
+        if !matches!(primary, PREDICT | RAW) || !program::is_program(self.source) {
+            return Ok(primary.to_owned());
+        }
+        if primary == PREDICT && !luge_sled::has_predict(&self.source.text) {
+            return Err(JobError::NoPredict(self.source.name.clone()));
+        }
+        self.with(|text, sizes, settings| {
+            let described = match primary {
+                RAW => luge_sled::n_theta(text, sizes, settings).map(|n_theta| format!("{RAW}:{n_theta}")),
+                _ => luge_sled::predict_network(text, sizes, settings),
+            };
+            described.map_err(CompileError::Findings)
+        })
     }
-    let refused = |error| JobError::Program { text: Box::new(source.clone()), error };
-    let broken = |findings| refused(ProgramError::Broken { name: source.name.clone(), findings });
-    let sizes = sizes().map_err(refused)?;
-    let settings = program::settings(set).map_err(refused)?;
-    if primary == RAW {
-        let n_theta = luge_sled::n_theta(&source.text, &sizes, &settings).map_err(broken)?;
-        return Ok(format!("{RAW}:{n_theta}"));
+
+    /// The primary network that a description stands for.
+    pub(crate) fn primary(
+        &self,
+        primary: &str,
+        primaries: &dyn Primaries,
+    ) -> Result<Arc<dyn Primary>, JobError> {
+        let (n_features, n_labels) = self.sizes;
+        Ok(primaries.find(&self.described_primary(primary)?, n_features, n_labels)?)
     }
-    if !luge_sled::has_predict(&source.text) {
-        return Err(JobError::NoPredict(source.name.clone()));
+
+    /// Refuses a program whose theta has other numbers than a primary network has weights.
+    pub(crate) fn check_theta(&self, n_theta: usize, primary: &dyn Primary) -> Result<(), JobError> {
+        let n_weights = primary.n_weights();
+        if n_theta == n_weights {
+            return Ok(());
+        }
+        let fits = fitting(n_theta, self.sizes.0, self.sizes.1);
+        Err(JobError::ThetaSize { n_theta, primary: primary.describe(), n_weights, fits })
     }
-    luge_sled::predict_network(&source.text, &sizes, &settings).map_err(broken)
 }
 
 impl TrainJob {
@@ -115,12 +130,6 @@ impl TrainJob {
         }
     }
 
-    /// The primary network in full.
-    pub(super) fn described_primary(&self, n_features: usize, n_labels: usize) -> Result<String, JobError> {
-        let sizes = || program::sizes(self.options.format, n_features, n_labels);
-        described(&self.primary, &self.source, &self.set, sizes)
-    }
-
     /// The table with a label for every output of the primary network, if the learner takes none.
     pub(super) fn with_labels(&self, table: Table) -> Result<Table, JobError> {
         if !table.label_names.is_empty() {
@@ -129,7 +138,7 @@ impl TrainJob {
         if !program::is_program(&self.source) || !luge_sled::has_no_labels(&self.source.text) {
             return Err(JobError::NoTarget(self.source.name.clone()));
         }
-        let described = self.described_primary(table.feature_names.len(), 1)?;
+        let described = self.sized((table.feature_names.len(), 1)).described_primary(&self.primary)?;
         let n_outputs = match described.strip_prefix("raw:") {
             Some(n_theta) => n_theta.parse().unwrap_or(1),
             None => described.matches(";= ").count().max(1),

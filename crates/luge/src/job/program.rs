@@ -11,7 +11,10 @@ use luge_sled::{
     SettingError, Settings, Sizes,
 };
 
-use crate::{data::Table, job::source::Source};
+use crate::{
+    data::Table,
+    job::{JobError, source::Source},
+};
 pub use luge_sled::Variable;
 
 /// The extension of files with programs.
@@ -75,20 +78,6 @@ pub fn compile(text: &str, name: &str, sizes: &Sizes, set: &[String]) -> Result<
     luge_sled::compile_with(text, sizes, &settings(set)?).map_err(|error| refused(error, name))
 }
 
-/// Compiles a program to a circuit.
-///
-/// # Errors
-/// If it is wrong, or has no circuit.
-pub fn compile_circuit(
-    source: &Source,
-    sizes: &Sizes,
-    set: &[String],
-    options: CircuitOptions,
-) -> Result<CompiledCircuit, ProgramError> {
-    luge_sled::compile_circuit(&source.text, sizes, &settings(set)?, options)
-        .map_err(|error| refused(error, &source.name))
-}
-
 fn refused(error: CompileError, name: &str) -> ProgramError {
     match error {
         CompileError::Findings(findings) => ProgramError::Broken { name: name.to_owned(), findings },
@@ -96,42 +85,81 @@ fn refused(error: CompileError, name: &str) -> ProgramError {
     }
 }
 
-/// What a program does by definition on the numbers of a table: what it prints, and where numbers wrapped around.
-///
-/// # Errors
-/// If it is wrong.
-pub fn interpret(
-    source: &Source,
-    table: &Table,
-    format: NumberFormat,
-    set: &[String],
-    limit: u64,
-) -> Result<Outcome, ProgramError> {
-    let layout = layout(table, format);
-    let sizes = sizes(format, layout.n_features, layout.n_labels)?;
-    let all: Vec<f64> = table.features.data.iter().chain(&table.labels.data).copied().collect();
-    let numbers: Vec<i64> = layout.order().into_iter().map(|i| raw(all[i], format)).collect();
-    let samples: Vec<Vec<i64>> =
-        numbers.chunks(layout.n_features + layout.n_labels).map(<[i64]>::to_vec).collect();
-    luge_sled::interpret_with(&source.text, &sizes, &settings(set)?, &samples, limit)
-        .map_err(|findings| ProgramError::Broken { name: source.name.clone(), findings })
+/// A learner's text, and what it is compiled for.
+#[derive(Clone, Copy, Debug)]
+pub struct SizedSource<'a> {
+    /// The text.
+    pub source: &'a Source,
+    /// Constants of a program to set, each as `NAME=VALUE`.
+    pub set: &'a [String],
+    /// How numbers are written.
+    pub format: NumberFormat,
+    /// Features and labels of a sample.
+    pub sizes: (usize, usize),
 }
 
-/// The same for a program that takes its samples from a stream: as many as `next` gives.
-///
-/// # Errors
-/// If it is wrong.
-pub fn interpret_stream(
-    source: &Source,
-    (n_features, n_labels): (usize, usize),
-    format: NumberFormat,
-    set: &[String],
-    next: &mut dyn FnMut() -> Option<Vec<i64>>,
-    limit: u64,
-) -> Result<Outcome, ProgramError> {
-    let sizes = sizes(format, n_features, n_labels)?;
-    luge_sled::interpret_stream(&source.text, &sizes, &settings(set)?, next, limit)
-        .map_err(|findings| ProgramError::Broken { name: source.name.clone(), findings })
+impl SizedSource<'_> {
+    /// Does something with the program.
+    ///
+    /// # Errors
+    /// If that is refused, or programs cannot compute with the format.
+    pub(super) fn with<T>(
+        &self,
+        run: impl FnOnce(&str, &Sizes, &Settings) -> Result<T, CompileError>,
+    ) -> Result<T, JobError> {
+        let (source, (n_features, n_labels)) = (self.source, self.sizes);
+        sizes(self.format, n_features, n_labels)
+            .and_then(|sizes| Ok((sizes, settings(self.set)?)))
+            .and_then(|(sizes, settings)| {
+                run(&source.text, &sizes, &settings).map_err(|error| refused(error, &source.name))
+            })
+            .map_err(|error| JobError::Program { text: Box::new(source.clone()), error })
+    }
+
+    /// The program's machine.
+    ///
+    /// # Errors
+    /// If the program is wrong, or programs cannot compute with the format.
+    pub fn compile(&self) -> Result<Compiled, JobError> {
+        self.with(luge_sled::compile_with)
+    }
+
+    /// The program's circuit.
+    ///
+    /// # Errors
+    /// If the program is wrong, or has no circuit.
+    pub fn compile_circuit(&self, options: CircuitOptions) -> Result<CompiledCircuit, JobError> {
+        self.with(|text, sizes, settings| luge_sled::compile_circuit(text, sizes, settings, options))
+    }
+
+    /// What the program does by definition on the numbers of a table: what it prints, and where numbers wrapped around.
+    ///
+    /// # Errors
+    /// If it is wrong.
+    pub fn interpret(&self, table: &Table, limit: u64) -> Result<Outcome, JobError> {
+        let layout = layout(table, self.format);
+        let all: Vec<f64> = table.features.data.iter().chain(&table.labels.data).copied().collect();
+        let numbers: Vec<i64> = layout.order().into_iter().map(|i| raw(all[i], self.format)).collect();
+        let samples: Vec<Vec<i64>> =
+            numbers.chunks(layout.n_features + layout.n_labels).map(<[i64]>::to_vec).collect();
+        self.with(|text, sizes, settings| {
+            luge_sled::interpret_with(text, sizes, settings, &samples, limit).map_err(CompileError::Findings)
+        })
+    }
+
+    /// The same for a program that takes its samples from a stream: as many as `next` gives.
+    ///
+    /// # Errors
+    /// If it is wrong.
+    pub fn interpret_stream(
+        &self,
+        next: &mut dyn FnMut() -> Option<Vec<i64>>,
+        limit: u64,
+    ) -> Result<Outcome, JobError> {
+        self.with(|text, sizes, settings| {
+            luge_sled::interpret_stream(text, sizes, settings, next, limit).map_err(CompileError::Findings)
+        })
+    }
 }
 
 /// A number as the interpreter counts it: in steps of the format.

@@ -1,6 +1,6 @@
 //! Sled programs as circuits: a few steps of SGD a statement, and the rows of a table pass in cycles.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 
 use luge_circuit::{Circuit, Cycle, RegisterId, Sample, Simulator};
 use luge_machine::Step;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{LearnerCircuit, OrdinaryError, OrdinaryOptions, PreparedOrdinary, SampleStream, Theta};
 use crate::{
-    job::{JobError, Primaries, StandardPrimaries, program, source::Source},
+    job::{StandardPrimaries, program::SizedSource, source::Source},
     stream::{Order, Samples, StreamJob, StreamOptions},
     trace::LONGEST_SEARCH,
 };
@@ -56,8 +56,10 @@ impl CircuitProgram {
     /// What the program means on the same samples, by the interpreter: the table's rows, or those that the circuit took.
     pub(super) fn interpret(&self, samples: &Samples, taken: &[Sample], steps: Step) -> Option<Outcome> {
         let limit = steps.saturating_add(100).saturating_mul(STATEMENTS_PER_STEP);
+        let Self { source, set, format, .. } = self;
+        let sized = SizedSource { source, set, format: *format, sizes: samples.sizes() };
         if let (Some(_), Samples::Table(table, _)) = (self.hold, samples) {
-            return program::interpret(&self.source, table, self.format, &self.set, limit).ok();
+            return sized.interpret(table, limit).ok();
         }
         // A machine on tapes never looks at the sample that its circuit holds before the machine takes one.
         let n_unseen = usize::from(self.n_states.is_none());
@@ -74,15 +76,7 @@ impl CircuitProgram {
                 .map(number)
                 .collect::<Vec<i64>>()
         });
-        program::interpret_stream(
-            &self.source,
-            samples.sizes(),
-            self.format,
-            &self.set,
-            &mut || taken.next(),
-            limit,
-        )
-        .ok()
+        sized.interpret_stream(&mut || taken.next(), limit).ok()
     }
 }
 
@@ -121,15 +115,10 @@ impl StreamJob {
     /// # Errors
     /// If it is no program, or has no circuit.
     pub fn circuit(&self) -> Result<LearnerCircuit, OrdinaryError> {
-        let (n_features, n_labels) = self.samples.sizes();
-        let format = self.options.format;
         if self.options.batch != 1 {
             return Err(OrdinaryError::OneSample(self.options.batch));
         }
-        let refused = |error| JobError::Program { text: Box::new(self.source.clone()), error };
-        let sizes = program::sizes(format, n_features, n_labels).map_err(refused)?;
-        let described = self.described_primary()?;
-        let primary = StandardPrimaries.find(&described, n_features, n_labels).map_err(JobError::from)?;
+        let primary = self.sized().primary(&self.primary, &StandardPrimaries)?;
         let output = (primary.describe() == "parity").then_some(CircuitOutput::Parity);
         let table = match &self.samples {
             Samples::Table(table, Order::Cycle) => Some(table.n_samples()),
@@ -137,16 +126,10 @@ impl StreamJob {
         };
         let compile = |hold: Option<usize>| {
             let rows = table.map(|n_rows| Rows { n_rows, hold });
-            let options = CircuitOptions { output, rows };
-            program::compile_circuit(&self.source, &sizes, &self.set, options).map_err(refused)
+            self.sized().compile_circuit(CircuitOptions { output, rows })
         };
         let mut compiled = compile(self.options.hold)?;
-        let n_theta = compiled.theta.len();
-        if n_theta != primary.n_weights() {
-            let (primary, n_weights) = (primary.describe(), primary.n_weights());
-            let fits = crate::job::fitting(n_theta, n_features, n_labels);
-            return Err(JobError::ThetaSize { n_theta, primary, n_weights, fits }.into());
-        }
+        self.sized().check_theta(compiled.theta.len(), &*primary)?;
         let mut hold = None;
         if let Some(n_rows) = table.filter(|_| compiled.loops_over_rows) {
             if self.options.hold.is_none() {
@@ -158,7 +141,8 @@ impl StreamJob {
             hold = hold.or(self.options.hold);
         }
         let CompiledCircuit { circuit, theta, rejected, n_states, .. } = compiled;
-        let theta = Theta { words: theta, format, primary: Arc::clone(&primary) };
+        let format = self.options.format;
+        let theta = Theta { words: theta, format, primary };
         let (source, set) = (self.source.clone(), self.set.clone());
         let n_states = Some(n_states);
         let program = CircuitProgram { source, n_states, hold, set, format, rejected };

@@ -5,7 +5,7 @@ use std::{fs, io, path::Path};
 use luge_circuit::Code;
 use luge_landscape::mlp::Float;
 use luge_net::{NumberFormat, Sequential};
-use safetensors::{Dtype, SafeTensorError, View};
+use safetensors::{Dtype, SafeTensorError, tensor::TensorView};
 
 use super::PreparedOrdinary;
 use crate::{
@@ -66,24 +66,6 @@ struct Tensor {
     dtype: Dtype,
     shape: Vec<usize>,
     bytes: Vec<u8>,
-}
-
-impl View for &Tensor {
-    fn dtype(&self) -> Dtype {
-        self.dtype
-    }
-
-    fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
-    fn data(&self) -> std::borrow::Cow<'_, [u8]> {
-        (&self.bytes).into()
-    }
-
-    fn data_len(&self) -> usize {
-        self.bytes.len()
-    }
 }
 
 impl PreparedOrdinary {
@@ -185,15 +167,12 @@ impl<'p> TorchExport<'p> {
     pub fn write(&self, folder: &Path) -> Result<(), TorchError> {
         let failed = |path: &Path, reason| TorchError::Write { path: path.display().to_string(), reason };
         fs::create_dir_all(folder).map_err(|reason| failed(folder, reason))?;
-        let tensors = self.tensors();
-        let named = tensors.iter().map(|(name, tensor)| (name.as_str(), tensor));
-        safetensors::serialize_to_file(named, None, &folder.join("net.safetensors"))?;
+        write_tensors(&self.tensors(), &folder.join("net.safetensors"))?;
         if self.hold > 0 {
             let widths = self.network.widths();
             let rows = |values: &[f64], width: usize| self.floats(vec![values.len() / width, width], values);
             let (x, y) = (rows(&self.rows.x, widths[0]), rows(&self.rows.y, widths[widths.len() - 1]));
-            let tensors = [("x", &x), ("y", &y)];
-            safetensors::serialize_to_file(tensors, None, &folder.join("data.safetensors"))?;
+            write_tensors(&[("x".to_owned(), x), ("y".to_owned(), y)], &folder.join("data.safetensors"))?;
         }
         for (name, text) in [("config.json", self.config.as_str()), ("train.py", SCRIPT)] {
             let path = folder.join(name);
@@ -231,4 +210,12 @@ impl<'p> TorchExport<'p> {
         };
         Tensor { dtype, shape, bytes: self.float.bytes(values) }
     }
+}
+
+fn write_tensors(tensors: &[(String, Tensor)], path: &Path) -> Result<(), SafeTensorError> {
+    let views = tensors
+        .iter()
+        .map(|(name, tensor)| Ok((name, TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes)?)))
+        .collect::<Result<Vec<_>, SafeTensorError>>()?;
+    safetensors::serialize_to_file(views, None, path)
 }

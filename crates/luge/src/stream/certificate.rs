@@ -24,7 +24,11 @@ use crate::{
     certificate::{Certificate, Claim, no_overflow, translation},
     data::right_rows,
     files::predictor::Predictor,
-    job::{STATEMENTS_PER_STEP, program, source::Source},
+    job::{
+        STATEMENTS_PER_STEP,
+        program::{self, SizedSource},
+        source::Source,
+    },
 };
 
 /// What came of learning from a stream.
@@ -166,7 +170,7 @@ fn interpret(lesson: &PreparedStream, (source, set): &(Source, Vec<String>)) -> 
     };
     let (sizes, format) = (lesson.samples.sizes(), lesson.options.format);
     let limit = lesson.rehearsal.steps.saturating_mul(STATEMENTS_PER_STEP);
-    program::interpret_stream(source, sizes, format, set, &mut next, limit).ok()
+    SizedSource { source, set, format, sizes }.interpret_stream(&mut next, limit).ok()
 }
 
 /// Certifies a run that has ended.

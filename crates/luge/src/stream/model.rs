@@ -14,7 +14,7 @@ use crate::{
     certificate::{Certificate, Claim},
     data::{Preparation, Table},
     files::model::{Card, ModelError, ModelOf, data_digest},
-    job::{Data, StandardPrimaries, source::Source},
+    job::{Data, StandardPrimaries, program::SizedSource, source::Source},
     run::lockstep::Window,
 };
 
@@ -149,7 +149,7 @@ impl StreamModel {
         let StreamCard { source, set, options, first_cells, preparation, .. } = &self.card;
         let (features, labels) = preparation.names();
         let sizes = (features.len(), labels.len());
-        let (learner, _) = super::learner(source, sizes, options.format, set)?;
+        let (learner, _) = super::learner(SizedSource { source, set, format: options.format, sizes })?;
         let window = Window { first: first_cells.clone(), n_cells: options.cells.unwrap_or(0) };
         Ok(super::network(&learner, &*self.primary()?, options, (&options.layout(sizes), &window), None)?)
     }

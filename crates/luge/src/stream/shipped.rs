@@ -8,7 +8,7 @@ use crate::{
     job::{
         Data, JobError, TrainJob,
         catalogue::{self, Shipped, ShippedTable, ShippedTraining},
-        described, program,
+        program::SizedSource,
         source::{OpenError, Source},
     },
 };
@@ -147,11 +147,10 @@ impl StreamJob {
         Self { source, samples, primary, set: Vec::new(), landscape, options }
     }
 
-    /// The primary network in full.
-    pub(crate) fn described_primary(&self) -> Result<String, JobError> {
-        let (n_features, n_labels) = self.samples.sizes();
-        let sizes = || program::sizes(self.options.format, n_features, n_labels);
-        described(&self.primary, &self.source, &self.set, sizes)
+    /// The learner, for the samples of the stream.
+    pub(crate) fn sized(&self) -> SizedSource<'_> {
+        let (format, sizes) = (self.options.format, self.samples.sizes());
+        SizedSource { source: &self.source, set: &self.set, format, sizes }
     }
 
     /// The rows of a table as numbers of a format, classes as the learner wants them.

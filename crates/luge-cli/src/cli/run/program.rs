@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use indicatif::HumanCount;
 use luge::{
     certificate::translation,
-    job::{self, program, source::Source},
+    job::{program, source::Source},
     object,
 };
 use luge_landscape::Learner;
@@ -37,7 +37,7 @@ pub(super) fn run(source: &Source, args: &Args) -> Result<(), Failure> {
     let job = args.data.job(source.clone())?;
     let (table, format) = (job.table()?, job.options.format);
     show_notes(&job.data, &table.notes);
-    let compiled = &job::compile(&job.source, &table, format, &job.set)?;
+    let compiled = &job.for_table(&table).compile()?;
     if compiled.takes {
         return Err(Failure::unfit(
             format!("{} takes its samples from a stream", source.name),

@@ -8,7 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::TrainingCard;
 use crate::{
     data::Table,
-    job::{self, STATEMENTS_PER_STEP, TrainJob, program, source::Source},
+    job::{
+        STATEMENTS_PER_STEP, TrainJob,
+        program::{self, SizedSource},
+        source::Source,
+    },
 };
 
 /// A program as it was compiled.
@@ -53,19 +57,22 @@ impl Program {
     ) -> Result<Outcome, ProgramMismatch> {
         self.compiled(card)?;
         let limit = machine_steps.saturating_mul(STATEMENTS_PER_STEP);
-        program::interpret(&self.source(), table, card.options.format, &self.set, limit)
-            .map_err(|_| ProgramMismatch::Broken)
+        self.sized(&self.source(), card).interpret(table, limit).map_err(|_| ProgramMismatch::Broken)
     }
 
     fn source(&self) -> Source {
         Source::sled("the model's program", &self.text)
     }
 
+    fn sized<'a>(&'a self, source: &'a Source, card: &TrainingCard) -> SizedSource<'a> {
+        let sizes = (card.features.len(), card.labels.len());
+        SizedSource { source, set: &self.set, format: card.options.format, sizes }
+    }
+
     /// The program compiled to the model's machine, and the learner that it is.
     pub(super) fn compiled(&self, card: &TrainingCard) -> Result<(Compiled, Learner), ProgramMismatch> {
-        let sizes = (card.features.len(), card.labels.len());
-        let compiled = job::compile_for(&self.source(), sizes, card.options.format, &self.set)
-            .map_err(|_| ProgramMismatch::Broken)?;
+        let source = self.source();
+        let compiled = self.sized(&source, card).compile().map_err(|_| ProgramMismatch::Broken)?;
         match Learner::new(&compiled.machine, Some(&compiled.input)) {
             Ok(learner) if learner.native_text() == card.machine => Ok((compiled, learner)),
             _ => Err(ProgramMismatch::OtherMachine),
