@@ -34,6 +34,7 @@ mod stream;
 mod tolerance;
 mod trace;
 mod train;
+mod trainable;
 mod window;
 
 use clap::{
@@ -42,6 +43,19 @@ use clap::{
 };
 
 pub(crate) use failure::{Failure, show_failure};
+// What the commands share: each takes it from here.
+use data_args::{CsvArgs, DataArgs, FormatArg, named_table, read_text, show_notes};
+use failure::{escape_control, failures, show_warnings};
+use landscape_args::{LandscapeArgs, TOWARDS_HALT, cell_count, lesson_cell_count};
+use long_run::{Follower, LongRunArgs, Pace, RunArchive, duration};
+use machine_args::{InputArgs, MachineArgs, format_parser, step_count, word};
+use output::{
+    ForceArg, Rows, columns, count, json_line, note, place, print, print_json, sample_sizes, show,
+    show_claims, show_rows, verdict,
+};
+use progress::{PATIENCE, Progress};
+use trainable::{Results, Trainable};
+use window::window;
 
 /// Where to begin.
 const EXAMPLES: &str = "Three to begin with:

@@ -2,10 +2,7 @@
 
 use luge_experiments::bench::{Comparison, Effort, Growth, Report, run as measure};
 
-use super::{
-    failure::Failure,
-    output::{note, show},
-};
+use super::{Failure, note, show};
 
 /// Measure engines and simulators side by side
 ///

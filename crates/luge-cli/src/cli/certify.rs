@@ -15,13 +15,7 @@ use luge::{
 };
 use luge_machine::Step;
 
-use super::{
-    data_args::read_text,
-    failure::Failure,
-    output::{Rows, print, print_json, show_claims, verdict},
-    progress::Progress,
-    prover,
-};
+use super::{Failure, Progress, Rows, print, print_json, prover, read_text, show_claims, verdict};
 
 /// Verify a model: simulate its machine on the data, train the network again, and compare
 ///

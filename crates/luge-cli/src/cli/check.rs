@@ -8,10 +8,7 @@ use luge::{
 use luge_machine::lowering::{Moves, lower};
 use luge_net::NumberFormat;
 
-use super::{
-    failure::Failure,
-    output::{count, sample_sizes, show_rows},
-};
+use super::{Failure, count, sample_sizes, show_rows};
 
 /// Check a Sled program without data, and show the size of its machine
 ///

@@ -18,11 +18,7 @@ use luge_circuit::{
 use luge_landscape::mlp::{CircuitNetwork, Float, MlpConstants, Safeguards};
 use luge_machine::{Input, Machine, Step};
 
-use super::{
-    failure::{Failure, show_warnings},
-    output::{count, show_rows},
-    progress::Progress,
-};
+use super::{Failure, Progress, count, show_rows, show_warnings};
 
 /// Bits of a shipped circuit whose name does not say how many.
 const DEFAULT_BITS: usize = 8;

@@ -9,12 +9,7 @@ use luge::{draw::plot::numeral, object};
 use luge_experiments::compare::{Comparison, Descent, DescentOptions, Ending, GRID};
 use serde::Serialize;
 
-use super::{
-    failure::Failure,
-    machine_args::step_count,
-    output::{ForceArg, Rows, count, place, show_rows},
-    progress::Progress,
-};
+use super::{Failure, ForceArg, Progress, Rows, count, place, show_rows, step_count};
 
 /// Compare a learner that gradient descent runs with ordinary training
 ///

@@ -6,10 +6,7 @@ use indicatif::HumanCount;
 use luge::{
     StreamJob, TrainJob,
     data::Table,
-    files::{
-        outputs::{Output, Outputs},
-        summary,
-    },
+    files::{outputs::Output, summary},
     job::source::Source,
     stream::{Order, Samples},
 };
@@ -18,12 +15,7 @@ use luge_machine::{
     lowering::{Moves, lower},
 };
 
-use super::{
-    circuit,
-    data_args::{DataArgs, show_notes},
-    failure::Failure,
-    output::{ForceArg, count, place, sample_sizes, show_rows},
-};
+use super::{DataArgs, Failure, ForceArg, circuit, count, place, sample_sizes, show_notes, show_rows};
 
 /// Compile a Sled program to a Turing machine, and show its size
 ///
@@ -60,7 +52,7 @@ impl Args {
             ));
         }
         let outputs = self.force.outputs().reading(&self.file);
-        place(&mut self.data.data.iter().fold(outputs, Outputs::reading), self.out.as_deref())
+        place(&mut self.data.csv.protect(outputs), self.out.as_deref())
     }
 }
 

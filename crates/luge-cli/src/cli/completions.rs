@@ -3,7 +3,7 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{Cli, failure::Failure, output::print};
+use super::{Cli, Failure, print};
 
 /// Print completions for a shell; for bash: luge completions bash > ~/.local/share/bash-completion/completions/luge
 #[derive(clap::Args)]

@@ -8,12 +8,7 @@ use luge_machine::{
     lowering::{Moves, expand_wildcards, lower},
 };
 
-use super::{
-    circuit,
-    failure::Failure,
-    machine_args::{MachineArgs, format_parser},
-    output::{ForceArg, note, place, print},
-};
+use super::{Failure, ForceArg, MachineArgs, circuit, format_parser, note, place, print};
 
 /// The most rules `--expand` makes.
 const MAX_RULES: usize = 1_000_000;

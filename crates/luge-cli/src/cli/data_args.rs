@@ -7,7 +7,7 @@ use std::{
 
 use luge::{
     data::{ClassCode, Missing, PrepareOptions, Scale, Split, decode},
-    files::bounded,
+    files::{bounded, outputs::Outputs},
     job::{
         Data, TrainJob, program,
         source::{OpenError, Source},
@@ -15,10 +15,11 @@ use luge::{
 };
 use luge_net::{NumberFormat, numbers::FormatError};
 
-use super::{failure::Failure, machine_args::word, output::note};
+use super::{Failure, note, word};
 
+/// A table, how its numbers become bits, and the constants of a program.
 #[derive(clap::Args)]
-pub(super) struct DataArgs {
+pub(super) struct CsvArgs {
     /// A CSV file with a header, or `-` for standard input [default: the data that ship with the learner]
     #[arg(long, value_name = "FILE.csv")]
     pub(super) data: Option<PathBuf>,
@@ -30,7 +31,7 @@ pub(super) struct DataArgs {
     features: Option<Vec<String>>,
     /// How numbers become bits: fix:I.F, and for machines also fix:I.F:sm or float:E.M; auto for the smallest fix:I.F in which no number of a program wraps around [default: fix:4.4, or that of a learner that ships]
     #[arg(long, value_name = "FORMAT")]
-    format: Option<FormatArg>,
+    pub(super) format: Option<FormatArg>,
     /// Clamp numbers outside the format to its range
     #[arg(long)]
     saturate: bool,
@@ -38,7 +39,20 @@ pub(super) struct DataArgs {
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
     #[command(flatten)]
-    prepare: PrepareArgs,
+    columns: ColumnArgs,
+}
+
+/// The same, and which rows are held out of training.
+#[derive(clap::Args)]
+pub(super) struct DataArgs {
+    #[command(flatten)]
+    pub(super) csv: CsvArgs,
+    /// Hold out this share of the rows and test on them
+    #[arg(long, value_name = "SHARE", value_parser = share, requires = "data", help_heading = "Columns")]
+    split: Option<f64>,
+    /// Seed of the random choice of held-out rows
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "split", help_heading = "Columns")]
+    seed: u64,
 }
 
 /// A number format, or the smallest that does.
@@ -57,8 +71,8 @@ impl FromStr for FormatArg {
 }
 
 /// What is to be done to the columns of a table.
-#[derive(clap::Args)]
-pub(super) struct ColumnArgs {
+#[derive(clap::Args, Clone, Copy)]
+struct ColumnArgs {
     /// Missing values: refuse them, replace them by the column's mean or zero, or drop the row
     #[arg(long, value_name = "HOW", default_value = Missing::default().word(), value_parser = word::<Missing>(), requires = "data", help_heading = "Columns")]
     missing: Missing,
@@ -73,59 +87,16 @@ pub(super) struct ColumnArgs {
     classes: ClassCode,
 }
 
-/// The same, and which rows are held out of training.
-#[derive(clap::Args)]
-pub(super) struct PrepareArgs {
-    #[command(flatten)]
-    columns: ColumnArgs,
-    /// Hold out this share of the rows and test on them
-    #[arg(long, value_name = "SHARE", value_parser = share, requires = "data", help_heading = "Columns")]
-    split: Option<f64>,
-    /// Seed of the random choice of held-out rows
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "split", help_heading = "Columns")]
-    seed: u64,
-}
-
-impl ColumnArgs {
-    pub(super) fn asked(&self) -> PrepareOptions {
-        let Self { missing, scale, one_hot, classes } = *self;
-        PrepareOptions { missing, scale, one_hot, classes, split: None }
-    }
-}
-
-impl PrepareArgs {
-    fn asked(&self) -> PrepareOptions {
-        let split = self.split.map(|fraction| Split { fraction, seed: self.seed });
-        PrepareOptions { split, ..self.columns.asked() }
-    }
-}
-
 /// Takes a share of the rows.
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share < 1.0);
     share.ok_or_else(|| "expected a share between 0 and 1, such as 0.2".to_owned())
 }
 
-impl DataArgs {
-    /// A program or learner on the data that were named, or on those that ship with it.
-    pub(super) fn job(&self, source: Source) -> Result<TrainJob, Failure> {
-        let mut job = match self.read()? {
-            Some(data) => TrainJob::new(source, data),
-            None => TrainJob::of(source)?,
-        };
-        if !self.set.is_empty() && !program::is_program(&job.source) {
-            return Err(Failure::usage(
-                format!("--set is for programs, and {} is a machine", job.source.name),
-                "leave --set out, or give a .sled file",
-            ));
-        }
-        job.set.clone_from(&self.set);
-        match self.format {
-            Some(FormatArg::Given(format)) => job.options.format = format,
-            Some(FormatArg::Auto) => note(&format!("format {}", job.choose_format()?)),
-            None => {}
-        }
-        Ok(job)
+impl CsvArgs {
+    /// Places that a command may write to: the data are none of them.
+    pub(super) fn protect(&self, outputs: Outputs) -> Outputs {
+        self.data.iter().fold(outputs, Outputs::reading)
     }
 
     /// The number format that was named, if it was one.
@@ -141,25 +112,55 @@ impl DataArgs {
         self.data.is_some() || !self.set.is_empty()
     }
 
+    /// The constants that are to be set, which only a program has.
+    pub(super) fn constants(&self, source: &Source) -> Result<Vec<String>, Failure> {
+        if !self.set.is_empty() && !program::is_program(source) {
+            return Err(Failure::usage(
+                format!("--set is for programs, and {} is a machine", source.name),
+                "leave --set out, or give a .sled file",
+            ));
+        }
+        Ok(self.set.clone())
+    }
+
     /// The data that were named, if any.
-    fn read(&self) -> Result<Option<Data>, Failure> {
+    pub(super) fn read(&self, split: Option<Split>) -> Result<Option<Data>, Failure> {
+        let ColumnArgs { missing, scale, one_hot, classes } = self.columns;
+        let asked = PrepareOptions { missing, scale, one_hot, classes, split };
         let named = |place: &PathBuf| {
-            let columns = (&self.target[..], self.features.as_deref());
-            named_table(place, columns, self.saturate, self.prepare.asked())
+            let columns = (self.target.clone(), self.features.clone());
+            named_table(place, columns, self.saturate, asked.clone())
         };
         self.data.as_ref().map(named).transpose()
+    }
+}
+
+impl DataArgs {
+    /// A program or learner on the data that were named, or on those that ship with it.
+    pub(super) fn job(&self, source: Source) -> Result<TrainJob, Failure> {
+        let split = self.split.map(|fraction| Split { fraction, seed: self.seed });
+        let mut job = match self.csv.read(split)? {
+            Some(data) => TrainJob::new(source, data),
+            None => TrainJob::of(source)?,
+        };
+        job.set = self.csv.constants(&job.source)?;
+        match self.csv.format {
+            Some(FormatArg::Given(format)) => job.options.format = format,
+            Some(FormatArg::Auto) => note(&format!("format {}", job.choose_format()?)),
+            None => {}
+        }
+        Ok(job)
     }
 }
 
 /// A CSV file and what is to be done to its columns; `-` is standard input.
 pub(super) fn named_table(
     place: &Path,
-    (target, features): (&[String], Option<&[String]>),
+    (target, features): (Vec<String>, Option<Vec<String>>),
     saturate: bool,
     asked: PrepareOptions,
 ) -> Result<Data, Failure> {
     let (name, text) = read_text(place)?;
-    let (target, features) = (target.to_vec(), features.map(<[_]>::to_vec));
     Ok(Data::Csv { name, text, target, features, saturate, asked })
 }
 

@@ -14,15 +14,8 @@ use luge::{
 };
 use luge_landscape::LandscapeKind;
 
-use super::{
-    data_args::read_text,
-    failure::Failure,
-    landscape_args::cell_count,
-    machine_args::{MachineArgs, word},
-    ordinary::export_torch,
-    output::{ForceArg, json_line, place, print},
-    prover,
-};
+use super::ordinary::export_torch;
+use super::{Failure, ForceArg, MachineArgs, cell_count, json_line, place, print, prover, read_text, word};
 
 /// Write a model's network as a graph in JSON, with its initial weights
 ///

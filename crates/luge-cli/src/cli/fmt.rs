@@ -7,7 +7,7 @@ use luge::{
     job::{program::ProgramError, source::Source},
 };
 
-use super::{failure::Failure, output::print};
+use super::{Failure, print};
 
 /// Format Sled programs
 #[derive(clap::Args)]

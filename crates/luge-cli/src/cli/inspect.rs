@@ -17,13 +17,7 @@ use luge_machine::{
 };
 use serde::Serialize;
 
-use super::{
-    circuit,
-    failure::Failure,
-    landscape_args::cell_count,
-    machine_args::{MachineArgs, word},
-    output::{count, show_rows},
-};
+use super::{Failure, MachineArgs, cell_count, circuit, count, show_rows, word};
 use network::NetworkProfile;
 
 /// Describe a machine or a trained model

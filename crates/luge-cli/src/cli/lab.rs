@@ -4,10 +4,7 @@ use std::process::{Command, Stdio};
 
 use luge_lab::Lab;
 
-use super::{
-    failure::Failure,
-    output::{note, print},
-};
+use super::{Failure, note, print};
 
 /// Open a local page that shows gradient descent running a program
 ///

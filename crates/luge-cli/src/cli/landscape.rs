@@ -15,10 +15,7 @@ use luge_machine::Step;
 use serde::Serialize;
 
 use super::{
-    failure::Failure,
-    landscape_args::LandscapeArgs,
-    machine_args::{InputArgs, MachineArgs, step_count},
-    output::{ForceArg, columns, count, place, show},
+    Failure, ForceArg, InputArgs, LandscapeArgs, MachineArgs, columns, count, place, show, step_count,
 };
 
 /// Edges that the table lists.

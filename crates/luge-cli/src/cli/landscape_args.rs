@@ -9,7 +9,7 @@ use luge_landscape::{AskedConstants, LandscapeKind, VertexSet};
 use luge_machine::lowering::Moves;
 use luge_net::Word;
 
-use super::{failure::Failure, machine_args::word};
+use super::{Failure, word};
 
 #[derive(clap::Args)]
 pub(super) struct LandscapeArgs {

@@ -7,10 +7,7 @@ use luge::{
 };
 use luge_landscape::LandscapeKind;
 
-use super::{
-    failure::Failure,
-    output::{Rows, print, print_json},
-};
+use super::{Failure, Rows, print, print_json};
 
 /// List the learners that ship, each with its data
 #[derive(clap::Args)]

@@ -20,20 +20,16 @@ use luge::{
     },
     job::Job,
     run::{
-        engine::{EngineChoice, TrainingConfig},
         follow::{ObservationRate, RunProgress},
         memory::Bytes,
         run_stats::RunStats,
     },
+    stream::StreamMoment,
 };
 use luge_net::Network;
 use luge_train::{Outcome, Snapshot};
 
-use super::{
-    failure::Failure,
-    output::{note, place},
-    progress::{PATIENCE, Progress},
-};
+use super::{Failure, PATIENCE, Progress, note, place};
 
 /// Records that may become larger than this are announced, and again when that doubles.
 const LARGE_RECORD: u64 = 64 << 20;
@@ -118,14 +114,6 @@ fn known(digest: String) -> Digest {
     Digest::new(Box::new(|| digest))
 }
 
-/// Where a run is to be kept.
-pub(super) struct KeptRun {
-    checkpoint: Option<PathBuf>,
-    record: Option<Output>,
-    every: Duration,
-    job: Job,
-}
-
 impl LongRunArgs {
     /// Refuses to keep a run of which nothing is saved.
     pub(super) fn refuse(&self, why: &str) -> Result<(), Failure> {
@@ -139,7 +127,12 @@ impl LongRunArgs {
     }
 
     /// Looks at the places where a run is to be kept. An earlier checkpoint of the same run is written over.
-    pub(super) fn places(&self, outputs: &mut Outputs, job: Job, noisy: bool) -> Result<KeptRun, Failure> {
+    pub(super) fn archive(
+        &self,
+        outputs: &mut Outputs,
+        job: Job,
+        noisy: bool,
+    ) -> Result<RunArchive, Failure> {
         if noisy && (self.checkpoint.is_some() || self.record.is_some()) {
             return Err(Failure::usage(
                 "a run with noise cannot be resumed or revisited: its random numbers are not saved",
@@ -151,97 +144,51 @@ impl LongRunArgs {
         if let Some(path) = &self.checkpoint {
             outputs.place_over(path, of_this_run)?;
         }
-        let record = place(outputs, self.record.as_deref())?;
-        Ok(KeptRun { checkpoint: self.checkpoint.clone(), record, every: self.every, job })
-    }
-}
-
-impl KeptRun {
-    /// Keeps a run of this network.
-    pub(super) fn archive(self, network: &Network, manner: TrainingConfig) -> RunArchive {
-        let record = self.record.map(|output| (output, Recorder::default()));
-        let digest = if self.checkpoint.is_some() || record.is_some() {
-            known(network_digest(network))
-        } else {
-            let network = network.clone();
-            Digest::new(Box::new(move || network_digest(&network)))
-        };
-        let archive = RunArchive::new(self.checkpoint, self.every, self.job, digest);
-        let slow = manner.engine == EngineChoice::Dense;
-        RunArchive { record, slow, noisy: manner.noise.is_some(), ..archive }
+        let record = place(outputs, self.record.as_deref())?.map(|output| (output, Recorder::default()));
+        Ok(RunArchive { record, noisy, ..RunArchive::new(self.checkpoint.clone(), self.every, job) })
     }
 }
 
 impl RunArchive {
-    fn new(checkpoint: Option<PathBuf>, every: Duration, job: Job, network: Digest) -> Self {
+    /// Saves a run to this file.
+    pub(super) fn new(checkpoint: Option<PathBuf>, every: Duration, job: Job) -> Self {
         Self {
             checkpoint,
             every,
             record: None,
             job,
-            network,
+            network: known(String::new()),
             saved: Instant::now(),
             unasked: None,
             slow: false,
             noisy: false,
-            interrupted: interruptions(),
+            interrupted: Arc::default(),
             seen: RunStats::default(),
             failure: None,
         }
     }
 
-    /// Goes on saving a run that is resumed, to the same file.
-    pub(super) fn resumed(file: &Path, every: Duration, checkpoint: &Checkpoint) -> Self {
-        let digest = known(checkpoint.network.clone());
-        Self::new(Some(file.to_owned()), every, checkpoint.job.clone(), digest)
-    }
-
-    /// Makes a run, from its start or from a checkpoint, showing its progress and saving what is to be saved.
-    pub(super) fn follow<T, E: Into<Failure>>(
-        &mut self,
-        mut progress: Progress,
+    /// Follows a run of this network, from its start or from a checkpoint; steps of the dense engine are slow.
+    pub(super) fn follow<'a>(
+        &'a mut self,
+        (network, slow): (&Network, bool),
+        progress: Progress,
         from: Option<&Checkpoint>,
-        mut curve: Option<&mut LossCurve>,
-        run: impl FnOnce(
-            Option<(&Snapshot, RunStats)>,
-            ObservationRate,
-            &mut dyn FnMut(RunProgress<'_>) -> ControlFlow<()>,
-        ) -> Result<T, E>,
-    ) -> Result<(T, Pace), Failure> {
-        let started = Instant::now();
+        curve: Option<&'a mut LossCurve>,
+    ) -> Follower<'a> {
+        (self.saved, self.interrupted, self.slow) = (Instant::now(), interruptions(), slow);
+        self.network = if self.checkpoint.is_some() || self.record.is_some() {
+            known(network_digest(network))
+        } else {
+            let network = network.clone();
+            Digest::new(Box::new(move || network_digest(&network)))
+        };
         let start = from.and_then(|checkpoint| Some((checkpoint.last()?, checkpoint.seen.clone())));
-        let from = start.as_ref().map_or(0, |(snapshot, _)| snapshot.step);
-        // What is drawn or recorded is looked at more often.
-        let often = curve.is_some() || self.record.is_some();
-        let attention = if often { ObservationRate::Strides } else { ObservationRate::Moments };
-        let start = start.as_ref().map(|(snapshot, record)| (snapshot, record.clone()));
-        let made = run(start, attention, &mut |moment| {
-            progress.reach_with_loss(moment.step, moment.loss);
-            if let Some(curve) = &mut curve {
-                let first = moment.step - moment.since.len() as u64;
-                (first..).zip(moment.since).for_each(|(step, &loss)| curve.add(step, loss));
-                curve.add(moment.step, moment.loss);
-            }
-            self.see(moment.step, &|| Some(moment.engine.snapshot()), moment.record)
-        });
-        Ok((made.map_err(Into::into)?, Pace { seconds: started.elapsed().as_secs_f64(), from }))
+        Follower { archive: self, progress, curve, start, no_stats: RunStats::default(), broken_off: None }
     }
 
     /// Looks at one moment; breaks off where the user wants to.
-    #[inline]
-    pub(super) fn see(
-        &mut self,
-        step: u64,
-        snapshot: &dyn Fn() -> Option<Snapshot>,
-        record: &RunStats,
-    ) -> ControlFlow<()> {
-        if !step.is_multiple_of(LOOK) && !self.slow {
-            return ControlFlow::Continue(());
-        }
-        self.look(step, snapshot, record)
-    }
-
-    pub(super) fn look(
+    fn see(
         &mut self,
         step: u64,
         snapshot: &dyn Fn() -> Option<Snapshot>,
@@ -315,6 +262,77 @@ impl RunArchive {
                 format!("resume it with: luge resume {file}"),
             ),
         })
+    }
+}
+
+/// Watches a run: shows how far it is, collects its losses, and saves what is to be saved.
+pub(super) struct Follower<'a> {
+    archive: &'a mut RunArchive,
+    progress: Progress,
+    curve: Option<&'a mut LossCurve>,
+    /// Where the run is resumed.
+    start: Option<(Snapshot, RunStats)>,
+    no_stats: RunStats,
+    broken_off: Option<u64>,
+}
+
+impl Follower<'_> {
+    /// Makes a run of a trace or a training on a table.
+    pub(super) fn follow<T, E: Into<Failure>>(
+        mut self,
+        run: impl FnOnce(
+            Option<(&Snapshot, RunStats)>,
+            ObservationRate,
+            &mut dyn FnMut(RunProgress<'_>) -> ControlFlow<()>,
+        ) -> Result<T, E>,
+    ) -> Result<T, Failure> {
+        let start = self.start.take();
+        let start = start.as_ref().map(|(snapshot, stats)| (snapshot, stats.clone()));
+        // What is drawn or recorded is looked at more often.
+        let often = self.curve.is_some() || self.archive.record.is_some();
+        let rate = if often { ObservationRate::Strides } else { ObservationRate::Moments };
+        let made = run(start, rate, &mut |RunProgress { step, loss, since, engine, record }| {
+            self.progress.reach_with_loss(step, loss);
+            if let Some(curve) = &mut self.curve {
+                (step - since.len() as u64..).zip(since).for_each(|(step, &loss)| curve.add(step, loss));
+                curve.add(step, loss);
+            }
+            match step.is_multiple_of(LOOK) || self.archive.slow {
+                true => self.archive.see(step, &|| Some(engine.snapshot()), record),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        made.map_err(Into::into)
+    }
+
+    /// Makes a run on a stream of so many steps. One that is broken off is no result.
+    pub(super) fn follow_stream<T, E: Into<Failure>>(
+        mut self,
+        steps: u64,
+        run: impl FnOnce(Option<&Snapshot>, &mut dyn FnMut(StreamMoment<'_>) -> ControlFlow<()>) -> Result<T, E>,
+    ) -> Result<T, Failure> {
+        let start = self.start.take();
+        let from = start.as_ref().map(|(snapshot, _)| snapshot);
+        let made = run(from, &mut |StreamMoment { step, loss, snapshot }| {
+            if let Some(curve) = &mut self.curve {
+                curve.add(step, loss);
+            }
+            if step.is_multiple_of(1 << 12) {
+                self.progress.reach(step);
+            }
+            // At the end only the steps before a checkpoint are still to be verified.
+            if !step.is_multiple_of(LOOK) && !self.archive.slow && step != steps {
+                return ControlFlow::Continue(());
+            }
+            let flow = self.archive.see(step, snapshot, &self.no_stats);
+            self.broken_off = flow.is_break().then_some(step);
+            flow
+        });
+        if let Some(steps) = self.broken_off {
+            drop(self.progress);
+            self.archive.finish(Outcome::Interrupted { steps })?;
+        }
+        made.map_err(Into::into)
     }
 }
 

@@ -18,7 +18,7 @@ use lsp_types::{
 };
 use serde::de::DeserializeOwned;
 
-use super::failure::Failure;
+use super::Failure;
 use document::Document;
 
 /// Start a language server for Sled: errors, formatting, and the cost of a line

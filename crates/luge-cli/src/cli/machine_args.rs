@@ -7,7 +7,7 @@ use luge::job::{Loaded, TraceJob, catalogue, program::EXTENSION, source::Source}
 use luge_machine::{Step, formats::Format};
 use luge_net::Word;
 
-use super::failure::{Failure, show_warnings};
+use super::{Failure, show_warnings};
 
 #[derive(clap::Args)]
 pub(super) struct MachineArgs {

@@ -2,7 +2,7 @@
 
 use clap::{Command, CommandFactory};
 
-use super::{Cli, failure::Failure, output::print};
+use super::{Cli, Failure, print};
 
 /// Print the manual page of luge, or of one command; read it with: luge manual | man -l -
 #[derive(clap::Args)]

@@ -25,11 +25,7 @@ use luge_landscape::mlp::Float;
 use luge_sled::{BackendError, CircuitCompileError};
 use luge_train::Precision;
 
-use super::{
-    failure::{Failure, failures, show_warnings},
-    output::{Rows, count, place, print, show_rows},
-    progress::Progress,
-};
+use super::{Failure, Progress, Rows, count, failures, place, print, show_rows, show_warnings};
 
 #[derive(clap::Args)]
 pub(super) struct TorchArgs {

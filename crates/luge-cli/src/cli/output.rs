@@ -16,7 +16,7 @@ use luge::{
 };
 use serde::Serialize;
 
-use super::failure::{Failure, escape_control};
+use super::{Failure, escape_control};
 
 /// Prints a result. A reader that has heard enough (`| head`) is no failure.
 pub(super) fn print(text: &str) -> Result<(), Failure> {

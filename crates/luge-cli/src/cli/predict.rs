@@ -9,12 +9,8 @@ use luge::{
 };
 use luge_net::Values;
 
-use super::{
-    data_args::read_text,
-    failure::Failure,
-    output::{note, print, print_json},
-    train::scored,
-};
+use super::train::scored;
+use super::{Failure, note, print, print_json, read_text};
 
 /// Predict the labels of new rows, as CSV
 ///

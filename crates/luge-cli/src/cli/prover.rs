@@ -8,7 +8,7 @@ use std::{
 
 use luge::{files::rocq::ProofExport, training::Claim};
 
-use super::failure::Failure;
+use super::Failure;
 
 /// How the checker's refusal reads: its computation did not come out true.
 const REFUSAL: &str = "No applicable tactic";

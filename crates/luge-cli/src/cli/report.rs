@@ -23,13 +23,8 @@ use luge_lab::{MAX_MOMENTS, PreparedJob, Report, RunError, StreamFilm, stream_re
 use luge_landscape::{Carrier, LandscapeKind};
 use luge_machine::{Step, formats::Format};
 
-use super::{
-    data_args::{DataArgs, read_text},
-    failure::Failure,
-    machine_args::{step_count, word},
-    output::{ForceArg, Rows, print},
-    progress::Progress,
-};
+use super::stream::first_draw;
+use super::{DataArgs, Failure, ForceArg, Progress, Rows, print, read_text, step_count, word};
 
 /// Write a run as a single HTML file with all views of the lab, at up to 400 steps
 ///
@@ -81,15 +76,16 @@ const LONGEST: Step = 10_000_000_000;
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let outputs = args.force.outputs().reading(&args.file);
     let outputs = args.learner.iter().fold(outputs, Outputs::reading);
-    let mut outputs = args.data.data.iter().fold(outputs, Outputs::reading);
+    let mut outputs = args.data.csv.protect(outputs);
     let page = outputs.place(&args.out)?;
-    if let Some(job) = args.stream()? {
-        let film = StreamFilm::new(&job, args.moments.clamp(2, MAX_MOMENTS))?;
+    let job = args.job()?;
+    if let Job::Stream(job) = &job {
+        let film = StreamFilm::new(job, args.moments.clamp(2, MAX_MOMENTS))?;
         page.write(stream_report(&film))?;
         let end = if film.halted { "halted" } else { "step limit" };
         return finish(end, film.steps, film.n_moments, &page.path().display().to_string());
     }
-    let stage = PreparedJob::open(&args.job()?).map_err(refused)?;
+    let stage = PreparedJob::open(&job).map_err(refused)?;
     let places = |folder| figure_places(&mut outputs, folder, &stage);
     let figures = args.figures.as_deref().map(places).transpose()?.unwrap_or_default();
     let mut progress = Progress::new("recording", args.steps.unwrap_or(LONGEST));
@@ -155,10 +151,16 @@ impl Args {
                 if let Some(given) = &self.primary {
                     given.clone_into(primary);
                 }
-                options.format = self.data.format().unwrap_or(options.format);
+                options.format = self.data.csv.format().unwrap_or(options.format);
                 options.landscape = self.landscape.unwrap_or(options.landscape);
                 options.carrier = self.carrier.unwrap_or(options.carrier);
                 options.steps = self.steps.unwrap_or(options.steps).min(LONGEST);
+            }
+            Job::Stream(_) if self.figures.is_some() => {
+                return Err(Failure::usage(
+                    "--figures with a learner from a stream",
+                    "leave out --figures: the report's own pictures can be saved as SVG",
+                ));
             }
             Job::Stream(StreamJob { options, .. }) => {
                 options.steps = self.steps.unwrap_or(options.steps).min(LONGEST);
@@ -167,83 +169,63 @@ impl Args {
         Ok(job)
     }
 
-    /// The run on a stream that is asked for, if it is one: a model, a record or a checkpoint of one; or samples are drawn, or its
-    /// learner ships.
-    fn stream(&self) -> Result<Option<StreamJob>, Failure> {
-        let shipped = ShippedStream::find(&self.file).filter(|_| self.data.data.is_none());
-        let mut kept = self.kept_stream()?;
-        if let Some(job) = &mut kept {
-            job.options.steps = self.steps.unwrap_or(job.options.steps).min(LONGEST);
-        } else if shipped.is_none() && self.draw.is_none() {
-            return Ok(None);
-        }
-        if self.figures.is_some() {
-            return Err(Failure::usage(
-                "--figures with a learner from a stream",
-                "leave out --figures: the report's own pictures can be saved as SVG",
-            ));
-        }
-        if kept.is_some() {
-            return Ok(kept);
-        }
-        let source = stream::open(&self.file)?;
-        let format = self.data.format().unwrap_or_else(|| StreamJob::format_for(&source));
-        let samples = match (self.draw, shipped) {
-            (Some(draw), _) => Samples::Draw(draw),
-            (None, Some(shipped)) => shipped.samples.read(format)?,
-            (None, None) => return Ok(None),
-        };
-        let mut job = StreamJob::new(source, samples);
-        job.options.format = format;
-        job.options.steps = self.steps.unwrap_or(job.options.steps).min(LONGEST);
-        job.primary = self.primary.clone().unwrap_or(job.primary);
-        Ok(Some(job))
-    }
-
-    /// The run on a stream that a model, a record or a checkpoint came from.
-    fn kept_stream(&self) -> Result<Option<StreamJob>, Failure> {
-        let path = Path::new(&self.file);
-        if Checkpoint::begins(path) {
-            let Job::Stream(job) = Checkpoint::load(path)?.job else { return Ok(None) };
-            return Ok(Some(job));
-        }
-        let is_model = path.extension().is_some_and(|extension| extension == "safetensors");
-        let model = (is_model && path.exists()).then(|| AnyModel::load(path)).transpose()?;
-        let Some(AnyModel::Stream(model)) = model else { return Ok(None) };
-        let read = |place: &PathBuf| read_text(place).map(|(name, text)| model.data(name, text, true));
-        let data = self.data.data.as_ref().map(read).transpose()?;
-        Ok(Some(model.job(data.as_ref())?))
-    }
-
+    /// The run of a model, a record or a checkpoint, of samples that are drawn, or of a machine or learner.
     fn named(&self) -> Result<Job, Failure> {
         let path = Path::new(&self.file);
-        if path.extension().is_some_and(|extension| extension == "safetensors") && path.exists() {
-            return self.of_model(&Model::load(path)?);
-        }
         if Checkpoint::begins(path) {
             return Ok(Checkpoint::load(path)?.job);
         }
+        if path.extension().is_some_and(|extension| extension == "safetensors") && path.exists() {
+            return self.of_model(&AnyModel::load(path)?);
+        }
+        let shipped = ShippedStream::find(&self.file).filter(|_| self.data.csv.data.is_none());
+        if self.draw.is_some() || shipped.is_some() {
+            return self.stream(shipped);
+        }
         let source = Source::open(&self.file)?;
         let learns = catalogue::with_text(&source.text).is_some_and(|shipped| shipped.lesson.is_some());
-        if self.data.data.is_some() || is_program(&source) || learns && self.input.is_empty() {
+        if self.data.csv.data.is_some() || is_program(&source) || learns && self.input.is_empty() {
             return Ok(Job::Train(self.data.job(source)?));
         }
         Ok(Job::Trace(TraceJob::new(source)))
     }
 
+    /// A learner on samples that are drawn, or on those that ship with it.
+    fn stream(&self, shipped: Option<&ShippedStream>) -> Result<Job, Failure> {
+        let source = stream::open(&self.file)?;
+        let format = self.data.csv.format().unwrap_or_else(|| StreamJob::format_for(&source));
+        let samples = match (self.draw, shipped) {
+            (None, Some(shipped)) => shipped.samples.read(format)?,
+            (draw, _) => Samples::Draw(draw.unwrap_or_else(first_draw)),
+        };
+        let mut job = StreamJob::new(source, samples);
+        job.options.format = format;
+        job.primary = self.primary.clone().unwrap_or(job.primary);
+        Ok(Job::Stream(job))
+    }
+
     /// The run a model came from; its data must be the ones it was trained on.
-    fn of_model(&self, model: &Model) -> Result<Job, Failure> {
-        let Some(place) = &self.data.data else {
-            return Err(Failure::usage(
+    fn of_model(&self, model: &AnyModel) -> Result<Job, Failure> {
+        let given = self.data.csv.data.as_deref().map(read_text).transpose()?;
+        let data = given.map(|(name, text)| Data::like(model.preparation(), name, text, true));
+        match (model, data) {
+            (AnyModel::Training(model), Some(data)) => self.of_training(model, &data),
+            (AnyModel::Training(_), None) => Err(Failure::usage(
                 format!("{} is a model, which does not hold its data", self.file),
                 "give the data it was trained on with --data FILE.csv",
-            ));
-        };
-        let (name, text) = read_text(place)?;
-        let data = model.data(name, text, true);
+            )),
+            (AnyModel::Stream(model), data) => Ok(Job::Stream(model.job(data.as_ref())?)),
+            (AnyModel::Ordinary(_), _) => Err(Failure::unfit(
+                format!("{} is a model of landscape mlp, whose runs have no page", self.file),
+                "give a model of another landscape",
+            )),
+        }
+    }
+
+    fn of_training(&self, model: &Model, data: &Data) -> Result<Job, Failure> {
         let table = data.read(model.card.options.format)?;
         if data_digest(&table) != model.card.data_sha256 {
-            let place = place.display();
+            let place = self.data.csv.data.as_deref().unwrap_or(Path::new("-")).display();
             let reason = format!("{place} does not hold the data the model was trained on");
             return Err(Failure::not_certified(reason));
         }

@@ -10,12 +10,11 @@ use luge::{
     job::Job,
 };
 
-use super::{
-    failure::Failure,
-    long_run::{RunArchive, duration},
-    output::{ForceArg, place},
-    stream, trace, train,
-};
+use super::stream::Streamed;
+use super::trace::Traced;
+use super::train::Lesson;
+use super::trainable;
+use super::{Failure, ForceArg, Results, RunArchive, Trainable, duration, place};
 
 /// Resume a run from a checkpoint
 ///
@@ -47,14 +46,26 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     atomic_file::sweep(&args.file);
     let mut outputs = args.force.outputs().reading(&args.file);
     let out = place(&mut outputs, args.out.as_deref())?;
-    let archive = RunArchive::resumed(&args.file, args.every, &checkpoint);
+    let archive = RunArchive::new(Some(args.file.clone()), args.every, checkpoint.job.clone());
+    let results = Results { json: args.json, out, plot: None };
     match &checkpoint.job {
-        Job::Trace(_) if out.is_some() => Err(Failure::usage(
+        Job::Trace(_) if results.out.is_some() => Err(Failure::usage(
             format!("{name} is of a trace, which ends with no model to write"),
             "leave --out out",
         )),
-        Job::Trace(job) => trace::resume(&checkpoint, &name, job, args.json, archive),
-        Job::Stream(job) => stream::resume(&checkpoint, &name, job, (args.json, out), archive),
-        Job::Train(job) => train::resume(&checkpoint, &name, job, (args.json, out), archive),
+        Job::Trace(job) => go_on(&Traced::prepare(job)?, &checkpoint, &name, archive, results),
+        Job::Stream(job) => go_on(&Streamed::prepare(job)?, &checkpoint, &name, archive, results),
+        Job::Train(job) => go_on(&Lesson::prepare(job)?, &checkpoint, &name, archive, results),
     }
+}
+
+fn go_on(
+    job: &impl Trainable,
+    checkpoint: &Checkpoint,
+    name: &str,
+    archive: RunArchive,
+    results: Results,
+) -> Result<(), Failure> {
+    checkpoint.belongs_to(job.network(), name)?;
+    trainable::train(job, archive, Some(checkpoint), results)
 }

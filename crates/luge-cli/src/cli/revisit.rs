@@ -6,11 +6,7 @@ use indicatif::HumanCount;
 use luge::run::revisit::{Visit, revisit};
 use luge_machine::Step;
 
-use super::{
-    failure::Failure,
-    machine_args::step_count,
-    output::{Rows, show},
-};
+use super::{Failure, Rows, show, step_count};
 
 /// Show one step of a run recorded with --record: loss, vertex, and the weights around the heads
 #[derive(clap::Args)]

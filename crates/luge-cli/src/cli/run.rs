@@ -17,13 +17,8 @@ use luge_machine::{Input, Machine, Outcome, Simulator, Step, formats::bbchalleng
 pub(super) use program::states_by_line;
 
 use super::{
-    circuit,
-    data_args::DataArgs,
-    failure::Failure,
-    machine_args::{InputArgs, MachineArgs, step_count},
-    output::{ForceArg, Rows, place, show_rows},
-    progress::Progress,
-    window::window,
+    DataArgs, Failure, ForceArg, InputArgs, MachineArgs, Progress, Rows, circuit, place, show_rows,
+    step_count, window,
 };
 
 /// Run a machine, or a program on its data, without a network
@@ -75,7 +70,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
     let n_bits = args.draw.map(|draw| draw.n_features);
     if let Some(circuit) = circuit::open(args.machine.place(), n_bits)? {
-        let for_others = args.picture.is_some() || args.input.is_given() || args.data.is_for_a_program();
+        let for_others = args.picture.is_some() || args.input.is_given() || args.data.csv.is_for_a_program();
         if for_others || args.profile || args.check || args.each {
             return Err(Failure::usage(
                 "--picture, --input, --data, --profile, --check and --each are not for circuits",
@@ -90,7 +85,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             "luge stream trains other learners on drawn samples",
         ));
     }
-    if args.profile || args.check || args.data.is_for_a_program() {
+    if args.profile || args.check || args.data.csv.is_for_a_program() {
         return Err(Failure::usage(
             "--data, --set, --profile and --check are for programs",
             "give a .sled file, or the machine's --input",

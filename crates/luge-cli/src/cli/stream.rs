@@ -1,79 +1,52 @@
 //! `luge stream`: trains on a stream, one gradient step per batch.
 
-use std::{path::PathBuf, time::Instant};
+use std::path::PathBuf;
 
 use indicatif::HumanCount;
 use luge::{
     StreamJob,
     certificate::answer::verdict_on,
     draw::loss_curve::LossCurve,
-    files::{
-        checkpoint::Checkpoint,
-        export::stream_graph,
-        outputs::{Output, Outputs},
-    },
+    files::{export::stream_graph, outputs::Outputs},
     job::{Data, Job, program, source::Source},
     object,
     ordinary::{OrdinaryOptions, sample_format},
-    run::{
-        engine::{EngineChoice, TrainingConfig},
-        run_stats::RunStats,
-    },
     stream::{
         self, Concept, Draw, Order, PreparedStream, PreparedStreamError, STREAM_LEARNERS, Samples,
-        StreamEngineChoice, StreamLandscape, StreamModel, StreamMoment, StreamReport,
+        StreamEngineChoice, StreamLandscape, StreamModel, StreamReport,
     },
     trace::LONGEST_SEARCH,
 };
 use luge_landscape::{LandscapeKind, StreamConstantsError, StreamError, mlp::Float};
 use luge_machine::Step;
-use luge_train::{Outcome, Snapshot, TrainError};
+use luge_net::Network;
+use luge_train::{Outcome, TrainError};
 use serde::Serialize;
 
+use super::ordinary::{self, TorchArgs};
+use super::trainable;
 use super::{
-    circuit,
-    data_args::{ColumnArgs, FormatArg, named_table},
-    failure::{Failure, failures, show_warnings},
-    landscape_args::cell_count,
-    long_run::{LongRunArgs, Pace, RunArchive},
-    machine_args::{step_count, word},
-    ordinary::{self, TorchArgs},
-    output::{ForceArg, Rows, count, json_line, note, place, show},
-    progress::Progress,
+    CsvArgs, Failure, Follower, ForceArg, FormatArg, LongRunArgs, Pace, Progress, Results, Rows, Trainable,
+    cell_count, circuit, count, failures, json_line, note, place, show_rows, show_warnings, step_count, word,
 };
 
 /// Train a network by SGD on a stream, with a fresh batch at every step, and certify the run
 ///
 /// The learner is a Sled program with `take;` (docs/sled.md), or a machine whose states take samples and latch their labels
 /// (docs/native-format.md). Training continues until it halts; after that, no further batch changes a weight. Without
-/// arguments, the learner finds a parity of 32 bits.
+/// arguments, the learner finds a parity of 32 bits. A learner that takes no labels needs no --target.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The learner: a file, or the name of one that ships, such as parity, stream_perceptron or stream_mean
     #[arg(value_name = "LEARNER", default_value = "parity")]
     learner: String,
-    /// A CSV file with a header, or `-` for standard input; its rows repeat forever
-    #[arg(long, value_name = "FILE.csv", conflicts_with = "draw")]
-    data: Option<PathBuf>,
-    /// The label column, or several separated by commas; none for a learner that takes no labels
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', requires = "data")]
-    target: Vec<String>,
-    /// The feature columns, separated by commas [default: all columns that are not labels]
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "data")]
-    features: Option<Vec<String>>,
-    /// Clamp numbers outside the format to its range
-    #[arg(long, requires = "data")]
-    saturate: bool,
     #[command(flatten)]
-    columns: ColumnArgs,
-    /// Set a constant of a program, as NAME=VALUE; repeat for several
-    #[arg(long, value_name = "NAME=VALUE")]
-    set: Vec<String>,
-    /// The order of the rows
+    csv: CsvArgs,
+    /// The order in which the rows of the table pass, again and again
     #[arg(long, value_name = "ORDER", default_value = Order::default().word(), value_parser = word::<Order>(), requires = "data")]
     order: Order,
     /// Draw samples: parity:bits=N,hidden=K or junta:bits=N,hidden=K or halfspace:features=N, noise=P for wrong labels [default without --data: that of a learner that ships, otherwise parity:bits=32,hidden=16]
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "WHAT", conflicts_with = "data")]
     draw: Option<Draw>,
     /// Seed of the stream
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -84,9 +57,6 @@ pub(super) struct Args {
     /// Maximum number of gradient steps
     #[arg(long, value_name = "N", default_value = "1_000_000_000", value_parser = step_count)]
     steps: Step,
-    /// Number format, or auto for the smallest fix:I.F in which no number of a program wraps around [default: fix:4.4, or that of a learner that ships]
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<FormatArg>,
     /// The network whose weights the learner finds, such as linear, parity or mlp:2-3-1 [default: linear, or that of a learner that ships]
     #[arg(long, value_name = "NETWORK")]
     primary: Option<String>,
@@ -141,102 +111,82 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let graph_file = place(&mut outputs, args.graph.as_deref())?;
     let (out, plot) =
         (place(&mut outputs, args.torch.out.as_deref())?, place(&mut outputs, args.plot.as_deref())?);
-    let job = args.job(args.table()?)?;
-    let kept = args.long_run.places(&mut outputs, Job::Stream(job.clone()), false)?;
-    let lesson = job.prepare()?;
+    let job = args.job(args.csv.read(None)?)?;
+    let archive = args.long_run.archive(&mut outputs, Job::Stream(job.clone()), false)?;
+    let streamed = Streamed::prepare(&job)?;
     if let Some(file) = graph_file {
-        file.write(json_line(&stream_graph(&lesson.network))?)?;
+        file.write(json_line(&stream_graph(&streamed.lesson.network))?)?;
     }
-    let engine = match args.engine {
-        StreamEngineChoice::Dense => EngineChoice::Dense,
-        StreamEngineChoice::Sparse => EngineChoice::Sparse,
-    };
-    let archive = kept.archive(&lesson.network.network, TrainingConfig::by(engine));
-    let mut curve = plot.is_some().then(|| LossCurve::for_run(lesson.rehearsal.steps));
-    let shown = Shown { job: &job, lesson: &lesson, out, json: args.json };
-    let report = shown.train(archive, None, curve.as_mut())?;
-    if let (Some(plot), Some(curve)) = (plot, curve) {
-        plot.write(drawn(&lesson, &report, &curve))?;
-    }
-    Failure::of_certificate(&report.certificate)
+    trainable::train(&streamed, archive, None, Results { json: args.json, out, plot })
 }
 
-/// Resumes training.
-pub(super) fn resume(
-    checkpoint: &Checkpoint,
-    name: &str,
-    job: &StreamJob,
-    (json, out): (bool, Option<Output>),
-    archive: RunArchive,
-) -> Result<(), Failure> {
-    let lesson = job.prepare()?;
-    checkpoint.belongs_to(&lesson.network.network, name)?;
-    let shown = Shown { job, lesson: &lesson, out, json };
-    Failure::of_certificate(&shown.train(archive, checkpoint.last(), None)?.certificate)
+/// Training on a stream that is ready to begin.
+pub(super) struct Streamed {
+    job: StreamJob,
+    lesson: PreparedStream,
 }
 
-/// A network for a stream, and what is to become of it.
-struct Shown<'a> {
-    job: &'a StreamJob,
-    lesson: &'a PreparedStream,
-    out: Option<Output>,
-    json: bool,
-}
-
-impl Shown<'_> {
-    /// Trains with a bar and the time that is left, until the end or Ctrl-C, and shows what came of it.
-    fn train(
-        &self,
-        mut archive: RunArchive,
-        from: Option<Snapshot>,
-        mut curve: Option<&mut LossCurve>,
-    ) -> Result<StreamReport, Failure> {
-        let Self { job, lesson, .. } = *self;
-        let started = Instant::now();
-        let mut progress = Progress::new("training", lesson.rehearsal.steps).certainly();
-        let (seen, mut broken_off) = (RunStats::default(), None);
-        let watch = |StreamMoment { step, loss, snapshot }: StreamMoment<'_>| {
-            if let Some(curve) = &mut curve {
-                curve.add(step, loss);
-            }
-            if step.is_multiple_of(1 << 12) {
-                progress.reach(step);
-            }
-            let flow = match step == lesson.rehearsal.steps {
-                // Only the steps before a checkpoint are still to be verified.
-                true => archive.look(step, snapshot, &seen),
-                false => archive.see(step, snapshot, &seen),
-            };
-            broken_off = flow.is_break().then_some(step);
-            flow
-        };
-        let report = match &from {
-            Some(from) => lesson.resume(from, watch),
-            None => lesson.train(watch),
-        };
-        drop(progress);
-        if let Some(steps) = broken_off {
-            archive.finish(Outcome::Interrupted { steps })?;
-        }
-        let report = report?;
-        show_warnings(&program::overflow(&job.source, None, &report.wraps), &job.source);
-        let from = from.map_or(0, |from| from.step);
-        let pace = Pace { seconds: started.elapsed().as_secs_f64(), from };
-        if let Some(out) = self.out.as_ref().filter(|_| report.certificate.proves_the_run()) {
-            let name = out.path().display().to_string();
-            out.write(StreamModel::new(job, lesson, &report).to_bytes(&name)?)?;
-        }
-        show(self.json, &summary(lesson, &report, pace.seconds), || text(lesson, &report, &pace))?;
-        archive.finish(outcome(&report))?;
-        Ok(report)
+impl Streamed {
+    pub(super) fn prepare(job: &StreamJob) -> Result<Self, Failure> {
+        Ok(Self { lesson: job.prepare()?, job: job.clone() })
     }
 }
 
-/// The loss over the steps, between its bounds.
-fn drawn(lesson: &PreparedStream, report: &StreamReport, curve: &LossCurve) -> String {
-    let title = lesson.learner.machine().name().unwrap_or("a learner");
-    let subtitle = format!("{} gradient steps on a stream", HumanCount(report.steps));
-    curve.draw(title, &subtitle, LandscapeKind::Plain, &lesson.loss_levels(), None)
+impl Trainable for Streamed {
+    type Report = StreamReport;
+
+    fn network(&self) -> &Network {
+        &self.lesson.network.network
+    }
+
+    fn is_dense(&self) -> bool {
+        self.job.options.engine == StreamEngineChoice::Dense
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::new("training", self.lesson.rehearsal.steps).certainly()
+    }
+
+    fn curve(&self) -> LossCurve {
+        LossCurve::for_run(self.lesson.rehearsal.steps)
+    }
+
+    fn train(&self, follower: Follower<'_>) -> Result<StreamReport, Failure> {
+        follower.follow_stream(self.lesson.rehearsal.steps, |from, watch| match from {
+            Some(from) => self.lesson.resume(from, watch),
+            None => self.lesson.train(watch),
+        })
+    }
+
+    fn outcome(&self, report: &StreamReport) -> Outcome {
+        let steps = report.steps;
+        if report.halted { Outcome::Converged { steps } } else { Outcome::StepLimit { steps } }
+    }
+
+    fn model(&self, report: &StreamReport, name: &str) -> Result<Option<Vec<u8>>, Failure> {
+        let model = || StreamModel::new(&self.job, &self.lesson, report).to_bytes(name);
+        Ok(report.certificate.proves_the_run().then(model).transpose()?)
+    }
+
+    fn show(&self, report: &StreamReport, json: bool, pace: &Pace) -> Result<(), Failure> {
+        show_warnings(&program::overflow(&self.job.source, None, &report.wraps), &self.job.source);
+        let per_second = pace.per_second(self.outcome(report));
+        show_rows(json, &summary(&self.lesson, report, pace.seconds), |rows| {
+            describe(rows, &self.lesson, report);
+            rows.row("time", format!("{:.2} s, {} steps/s", pace.seconds, HumanCount(per_second as u64)));
+            rows.certificate(report.certificate.claims());
+        })
+    }
+
+    fn draw(&self, report: &StreamReport, curve: &LossCurve) -> String {
+        let title = self.lesson.learner.machine().name().unwrap_or("a learner");
+        let subtitle = format!("{} gradient steps on a stream", HumanCount(report.steps));
+        curve.draw(title, &subtitle, LandscapeKind::Plain, &self.lesson.loss_levels(), None)
+    }
+
+    fn verdict(&self, report: &StreamReport) -> Result<(), Failure> {
+        Failure::of_certificate(&report.certificate)
+    }
 }
 
 impl Args {
@@ -249,7 +199,7 @@ impl Args {
             seed: self.seed,
             ..OrdinaryOptions::default()
         };
-        let data = self.table()?;
+        let data = self.csv.read(None)?;
         let table = data.as_ref().map(Data::as_given).transpose()?;
         let draw = self.draw.unwrap_or_else(first_draw);
         let n_features = table.map_or(draw.n_features, |table| table.feature_names.len());
@@ -270,43 +220,28 @@ impl Args {
 
     /// Where this command may write.
     fn outputs(&self) -> Outputs {
-        self.data.iter().fold(self.force.outputs().reading(&self.learner), Outputs::reading)
-    }
-
-    /// The table, not yet read.
-    fn table(&self) -> Result<Option<Data>, Failure> {
-        let columns = (&self.target[..], self.features.as_deref());
-        let read = |place: &PathBuf| named_table(place, columns, self.saturate, self.columns.asked());
-        self.data.as_ref().map(read).transpose()
+        self.csv.protect(self.force.outputs().reading(&self.learner))
     }
 
     fn job(&self, data: Option<Data>) -> Result<StreamJob, Failure> {
         let source = open(&self.learner)?;
         let samples = match (&data, &self.draw) {
             (None, None) => {
-                let format = match self.format {
-                    Some(FormatArg::Given(format)) => format,
-                    _ => StreamJob::format_for(&source),
-                };
+                let format = self.csv.format().unwrap_or_else(|| StreamJob::format_for(&source));
                 stream::own_samples(&source, format)?.unwrap_or_else(|| Samples::Draw(first_draw()))
             }
             (_, draw) => Samples::Draw(draw.unwrap_or_else(first_draw)),
         };
-        if !self.set.is_empty() && !program::is_program(&source) {
-            return Err(Failure::usage(
-                format!("--set is for programs, and {} is a machine", source.name),
-                "leave --set out, or give a .sled file",
-            ));
-        }
+        let set = self.csv.constants(&source)?;
         let mut job = StreamJob::new(source, samples);
         let options = &mut job.options;
         (options.batch, options.seed, options.steps) = (self.batch, self.seed, self.steps);
         (options.label_bound, options.carrier, options.cells) = (self.label_bound, self.carrier, self.cells);
         (options.engine, options.hold) = (self.engine, self.hold);
-        job.set.clone_from(&self.set);
+        job.set = set;
         job.primary = self.primary.clone().unwrap_or(job.primary);
         job.landscape = if self.landscape == "mlp" { StreamLandscape::Mlp } else { StreamLandscape::Plain };
-        fit(&mut job, self.format, data.map(|data| (data, self.order)))?;
+        fit(&mut job, self.csv.format, data.map(|data| (data, self.order)))?;
         Ok(job)
     }
 }
@@ -407,14 +342,7 @@ fn summary(lesson: &PreparedStream, report: &StreamReport, seconds: f64) -> impl
     }
 }
 
-/// How a run has ended.
-fn outcome(report: &StreamReport) -> Outcome {
-    let steps = report.steps;
-    if report.halted { Outcome::Converged { steps } } else { Outcome::StepLimit { steps } }
-}
-
-fn text(lesson: &PreparedStream, report: &StreamReport, pace: &Pace) -> String {
-    let mut rows = Rows::default();
+fn describe(rows: &mut Rows, lesson: &PreparedStream, report: &StreamReport) {
     let (options, constants) = (&lesson.options, lesson.network.constants);
     let theta: Vec<String> = report.theta.iter().map(ToString::to_string).collect();
     rows.row("learned", format!("theta {}", theta.join(" ")));
@@ -439,8 +367,4 @@ fn text(lesson: &PreparedStream, report: &StreamReport, pace: &Pace) -> String {
         ),
     );
     rows.row("engine", format!("{}, f64, rate 1", options.engine.word()));
-    let per_second = HumanCount(pace.per_second(outcome(report)) as u64);
-    rows.row("time", format!("{:.2} s, {per_second} steps/s", pace.seconds));
-    rows.certificate(claims);
-    rows.text()
 }

@@ -7,12 +7,7 @@ use luge_experiments::tolerance::{self, SIGMAS, Tolerance, Verdict, n_exact};
 use luge_landscape::LandscapeKind;
 use serde::Serialize;
 
-use super::{
-    failure::Failure,
-    machine_args::{InputArgs, MachineArgs, word},
-    output::{ForceArg, columns, place, show},
-    progress::Progress,
-};
+use super::{Failure, ForceArg, InputArgs, MachineArgs, Progress, columns, place, show, word};
 
 /// Show how much noise and how little precision each landscape tolerates
 ///

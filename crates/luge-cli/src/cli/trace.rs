@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use indicatif::HumanCount;
 use luge::{
     draw::{loss_curve::LossCurve, plot::numeral},
-    files::{checkpoint::Checkpoint, summary},
+    files::summary,
     job::{Job, TraceJob},
     ordinary::OrdinaryOptions,
     run::{
@@ -19,16 +19,14 @@ use luge::{
 };
 use luge_landscape::{Bounds, LandscapeKind};
 use luge_machine::{Simulator, Step};
+use luge_net::Network;
 use luge_train::{Outcome, Precision, Rate};
 
+use super::ordinary::{self, TorchArgs};
+use super::trainable;
 use super::{
-    failure::Failure,
-    landscape_args::LandscapeArgs,
-    long_run::{LongRunArgs, RunArchive},
-    machine_args::{InputArgs, MachineArgs, step_count, word as one_of},
-    ordinary::{self, TorchArgs},
-    output::{ForceArg, Rows, count, place, show_rows},
-    progress::Progress,
+    Failure, Follower, ForceArg, InputArgs, LandscapeArgs, LongRunArgs, MachineArgs, Pace, Progress, Results,
+    Rows, Trainable, count, place, show_rows, step_count, word as one_of,
 };
 
 /// Train a machine's landscape, and compare every step of training with the simulator
@@ -92,53 +90,24 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     job.options = args.options()?;
     let mut outputs = args.force.outputs().reading(args.machine.place());
     let plot = place(&mut outputs, args.plot.as_deref())?;
-    let kept = args.long_run.places(&mut outputs, Job::Trace(job.clone()), args.noise.is_some())?;
+    let archive = args.long_run.archive(&mut outputs, Job::Trace(job.clone()), args.noise.is_some())?;
     let loaded = args.machine.load(&job)?;
     let plan = job.plan(&loaded).map_err(|error| args.landscape.refusal(error))?;
-    let archive = kept.archive(plan.landscape.network(), plan.task()?.manner);
+    let traced = Traced { plan, title: args.machine.title(&loaded) };
+    trainable::train(&traced, archive, None, Results { json: args.json, out: None, plot })
+}
 
-    let mut curve = plot.is_some().then(LossCurve::default);
-    let shown = Shown { plan: &plan, json: args.json };
-    let trace = shown.follow(archive, None, curve.as_mut())?;
-    if let (Some(plot), Some(curve)) = (plot, curve) {
-        let title = format!("{} on {}", args.machine.title(&loaded), plan.options.landscape.word());
-        let svg = curve.draw(
-            &title,
-            &shown.headline(&trace),
-            plan.options.landscape,
-            &plan.landscape.bounds(),
-            trace.first_mismatch.as_ref().map(|mismatch| mismatch.step),
-        );
-        plot.write(svg)?;
+/// A trace that is ready to begin.
+pub(super) struct Traced {
+    plan: PreparedTrace,
+    /// What a picture calls the machine.
+    title: String,
+}
+
+impl Traced {
+    pub(super) fn prepare(job: &TraceJob) -> Result<Self, Failure> {
+        Ok(Self { plan: job.prepare()?, title: String::new() })
     }
-    verdict(&trace)
-}
-
-/// Resumes a trace.
-pub(super) fn resume(
-    checkpoint: &Checkpoint,
-    name: &str,
-    job: &TraceJob,
-    json: bool,
-    archive: RunArchive,
-) -> Result<(), Failure> {
-    let plan = job.prepare()?;
-    checkpoint.belongs_to(plan.landscape.network(), name)?;
-    let trace = Shown { plan: &plan, json }.follow(archive, Some(checkpoint), None)?;
-    verdict(&trace)
-}
-
-fn verdict(trace: &Trace) -> Result<(), Failure> {
-    match reason(trace) {
-        None => Ok(()),
-        Some(reason) => Err(Failure::of(format!("training did not trace the machine: {reason}"))),
-    }
-}
-
-/// A plan, and how its result is shown.
-struct Shown<'a> {
-    plan: &'a PreparedTrace,
-    json: bool,
 }
 
 impl Args {
@@ -177,32 +146,59 @@ impl Args {
     }
 }
 
-impl Shown<'_> {
-    /// Trains, keeps what is to be kept, and shows what came of it.
-    fn follow(
-        &self,
-        mut archive: RunArchive,
-        from: Option<&Checkpoint>,
-        curve: Option<&mut LossCurve>,
-    ) -> Result<Trace, Failure> {
-        let (most, input) = (self.plan.most_steps, self.plan.input.clone());
-        let machine = self.plan.lowered.normal.machine().clone();
-        let progress = Progress::new("training", most).estimated_by(move || {
-            let mut simulator = Simulator::new(&machine, &input);
-            memory::run(&mut simulator, most).ok().map(|_| simulator.steps())
-        });
-        let (trace, pace) = archive.follow(progress, from, curve, |start, attention, watch| {
-            self.plan.follow(start, attention, watch)
-        })?;
-        show_rows(self.json, &summary::of_trace(self.plan, &trace), |rows| {
-            self.describe(rows, &trace, pace.per_second(trace.outcome));
-        })?;
-        archive.finish(trace.outcome)?;
-        Ok(trace)
+impl Trainable for Traced {
+    type Report = Trace;
+
+    fn network(&self) -> &Network {
+        self.plan.landscape.network()
     }
 
+    fn is_dense(&self) -> bool {
+        self.plan.dense()
+    }
+
+    fn progress(&self) -> Progress {
+        let (most, input) = (self.plan.most_steps, self.plan.input.clone());
+        let machine = self.plan.lowered.normal.machine().clone();
+        Progress::new("training", most).estimated_by(move || {
+            let mut simulator = Simulator::new(&machine, &input);
+            memory::run(&mut simulator, most).ok().map(|_| simulator.steps())
+        })
+    }
+
+    fn train(&self, follower: Follower<'_>) -> Result<Trace, Failure> {
+        follower.follow(|start, rate, watch| self.plan.follow(start, rate, watch))
+    }
+
+    fn outcome(&self, trace: &Trace) -> Outcome {
+        trace.outcome
+    }
+
+    fn model(&self, _: &Trace, _: &str) -> Result<Option<Vec<u8>>, Failure> {
+        Ok(None)
+    }
+
+    fn show(&self, trace: &Trace, json: bool, pace: &Pace) -> Result<(), Failure> {
+        let per_second = pace.per_second(trace.outcome);
+        show_rows(json, &summary::of_trace(&self.plan, trace), |rows| self.describe(rows, trace, per_second))
+    }
+
+    fn draw(&self, trace: &Trace, curve: &LossCurve) -> String {
+        let kind = self.plan.options.landscape;
+        let title = format!("{} on {}", self.title, kind.word());
+        let first_mismatch = trace.first_mismatch.as_ref().map(|mismatch| mismatch.step);
+        curve.draw(&title, &self.headline(trace), kind, &self.plan.landscape.bounds(), first_mismatch)
+    }
+
+    fn verdict(&self, trace: &Trace) -> Result<(), Failure> {
+        let differs = |reason| Failure::of(format!("training did not trace the machine: {reason}"));
+        reason(trace).map_or(Ok(()), |reason| Err(differs(reason)))
+    }
+}
+
+impl Traced {
     fn describe(&self, rows: &mut Rows, trace: &Trace, per_second: f64) {
-        let (plan, options) = (self.plan, &self.plan.options);
+        let (plan, options) = (&self.plan, &self.plan.options);
         let steps = trace.outcome.steps();
         rows.row("outcome", trace.outcome.word());
         if let Outcome::OutOfCells { .. } = trace.outcome {

@@ -7,12 +7,7 @@ use luge::{
     certificate::answer::{Answer, Learned},
     data::Score,
     draw::{loss_curve::LossCurve, plot::numeral},
-    files::{
-        checkpoint::Checkpoint,
-        model::Model,
-        outputs::{Output, Outputs},
-        summary,
-    },
+    files::{model::Model, outputs::Outputs, summary},
     job::{
         Job, StandardPrimaries, TrainJob,
         catalogue::{self, FIRST_LEARNER},
@@ -25,15 +20,13 @@ use luge::{
 };
 use luge_landscape::{BitConversion, Carrier, LandscapeKind, VertexSet};
 use luge_machine::{Step, formats::Format};
+use luge_net::Network;
+use luge_train::Outcome;
 
+use super::trainable;
 use super::{
-    data_args::{DataArgs, show_notes},
-    failure::{Failure, show_warnings},
-    landscape_args::lesson_cell_count,
-    long_run::{LongRunArgs, Pace, RunArchive},
-    machine_args::{format_parser, step_count, word},
-    output::{ForceArg, Rows, count, note, place, show_rows},
-    progress::Progress,
+    DataArgs, Failure, Follower, ForceArg, LongRunArgs, Pace, Progress, Results, Rows, Trainable, count,
+    format_parser, lesson_cell_count, note, place, show_notes, show_rows, show_warnings, step_count, word,
 };
 
 /// Train a network that runs the learner, by gradient descent on data, and certify the run
@@ -107,39 +100,13 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut outputs = args.outputs();
     let out = place(&mut outputs, args.out.as_deref())?;
     let plot = place(&mut outputs, args.plot.as_deref())?;
-    let kept = args.long_run.places(&mut outputs, Job::Train(job.clone()), false)?;
+    let archive = args.long_run.archive(&mut outputs, Job::Train(job.clone()), false)?;
     let table = job.table()?;
     show_notes(&job.data, &table.notes);
     let loaded = job.load(&table)?;
     show_warnings(&loaded.warnings, &job.source);
     let lesson = Arc::new(job.assemble(table, &loaded, &StandardPrimaries)?);
-    let archive = kept.archive(lesson.extended().network(), lesson.task().manner);
-
-    let mut curve = plot.is_some().then(LossCurve::default);
-    let shown = Shown { job: &job, lesson: &lesson, out, json: args.json };
-    let report = shown.train(archive, None, curve.as_mut())?;
-    if let (Some(plot), Some(curve)) = (plot, curve) {
-        let title = loaded.machine.name().unwrap_or("a learner").to_owned();
-        let kind = lesson.options().landscape;
-        let subtitle = format!("{} gradient steps on {}", HumanCount(report.outcome.steps()), kind.word());
-        let svg = curve.draw(&title, &subtitle, kind, &lesson.loss_levels(), None);
-        plot.write(svg)?;
-    }
-    Failure::of_certificate(&report.certificate)
-}
-
-/// Resumes training.
-pub(super) fn resume(
-    checkpoint: &Checkpoint,
-    name: &str,
-    job: &TrainJob,
-    (json, out): (bool, Option<Output>),
-    archive: RunArchive,
-) -> Result<(), Failure> {
-    let lesson = Arc::new(job.prepare()?);
-    checkpoint.belongs_to(lesson.extended().network(), name)?;
-    let shown = Shown { job, lesson: &lesson, out, json };
-    Failure::of_certificate(&shown.train(archive, Some(checkpoint), None)?.certificate)
+    trainable::train(&Lesson { job, lesson }, archive, None, Results { json: args.json, out, plot })
 }
 
 /// Estimates the length of a run; `None` if there is nothing to tell it from.
@@ -161,46 +128,72 @@ fn estimated(job: &TrainJob, lesson: &PreparedTraining) -> Option<Step> {
 /// Statements of a program after which it may have ended.
 const FIRST_STATEMENTS: u64 = 1 << 22;
 
-/// A lesson, and what is to become of it.
-struct Shown<'a> {
-    job: &'a TrainJob,
-    lesson: &'a Arc<PreparedTraining>,
-    out: Option<Output>,
-    json: bool,
+/// Training on a table that is ready to begin.
+pub(super) struct Lesson {
+    job: TrainJob,
+    lesson: Arc<PreparedTraining>,
 }
 
-impl Shown<'_> {
-    /// Trains, keeps what is to be kept, and shows what came of it.
-    fn train(
-        &self,
-        mut archive: RunArchive,
-        from: Option<&Checkpoint>,
-        curve: Option<&mut LossCurve>,
-    ) -> Result<TrainingReport, Failure> {
+impl Lesson {
+    pub(super) fn prepare(job: &TrainJob) -> Result<Self, Failure> {
+        Ok(Self { lesson: Arc::new(job.prepare()?), job: job.clone() })
+    }
+}
+
+impl Trainable for Lesson {
+    type Report = TrainingReport;
+
+    fn network(&self) -> &Network {
+        self.lesson.extended().network()
+    }
+
+    fn is_dense(&self) -> bool {
+        self.lesson.task().manner.engine == EngineChoice::Dense
+    }
+
+    fn progress(&self) -> Progress {
         let most_steps = self.lesson.options().steps.saturating_add(self.lesson.extended().extra_steps());
-        let (job, lesson) = (self.job.clone(), Arc::clone(self.lesson));
-        let progress = Progress::new("training", most_steps).estimated_by(move || estimated(&job, &lesson));
-        let (report, pace) = archive.follow(progress, from, curve, |start, attention, watch| {
-            self.lesson.follow(start, attention, watch)
-        })?;
+        let (job, lesson) = (self.job.clone(), Arc::clone(&self.lesson));
+        Progress::new("training", most_steps).estimated_by(move || estimated(&job, &lesson))
+    }
+
+    fn train(&self, follower: Follower<'_>) -> Result<TrainingReport, Failure> {
+        follower.follow(|start, rate, watch| self.lesson.follow(start, rate, watch))
+    }
+
+    fn outcome(&self, report: &TrainingReport) -> Outcome {
+        report.outcome
+    }
+
+    fn model(&self, report: &TrainingReport, name: &str) -> Result<Option<Vec<u8>>, Failure> {
+        let model = || Model::new(&self.lesson, report).with_program_of(&self.job).to_bytes(name);
+        Ok(report.certificate.proves_the_run().then(model).transpose()?)
+    }
+
+    fn show(&self, report: &TrainingReport, json: bool, pace: &Pace) -> Result<(), Failure> {
         // A program's answer is seldom what was meant once a number has wrapped around.
         let overflow = program::overflow(&self.job.source, Some(self.lesson.table()), self.lesson.wraps());
         show_warnings(&overflow, &self.job.source);
-        if let Some(out) = self.out.as_ref().filter(|_| report.certificate.proves_the_run()) {
-            let name = out.path().display().to_string();
-            let model = Model::new(self.lesson, &report).with_program_of(self.job);
-            out.write(model.to_bytes(&name)?)?;
+        if matches!(report.outcome, Outcome::Interrupted { .. }) {
+            return Ok(());
         }
-        if !matches!(report.outcome, luge_train::Outcome::Interrupted { .. }) {
-            let timed = object! {
-                #[serde(flatten)]
-                summary: summary::of_training(self.lesson, &report),
-                wall_s: pace.seconds,
-            };
-            show_rows(self.json, &timed, |rows| describe(rows, self.lesson, &report, &pace))?;
-        }
-        archive.finish(report.outcome)?;
-        Ok(report)
+        let timed = object! {
+            #[serde(flatten)]
+            summary: summary::of_training(&self.lesson, report),
+            wall_s: pace.seconds,
+        };
+        show_rows(json, &timed, |rows| describe(rows, &self.lesson, report, pace))
+    }
+
+    fn draw(&self, report: &TrainingReport, curve: &LossCurve) -> String {
+        let title = self.lesson.learner().machine().name().unwrap_or("a learner");
+        let kind = self.lesson.options().landscape;
+        let subtitle = format!("{} gradient steps on {}", HumanCount(report.outcome.steps()), kind.word());
+        curve.draw(title, &subtitle, kind, &self.lesson.loss_levels(), None)
+    }
+
+    fn verdict(&self, report: &TrainingReport) -> Result<(), Failure> {
+        Failure::of_certificate(&report.certificate)
     }
 }
 
@@ -209,7 +202,7 @@ impl Args {
     fn outputs(&self) -> Outputs {
         let named = [self.learner.as_deref(), self.program.as_deref()];
         let outputs = named.into_iter().flatten().fold(self.force.outputs(), Outputs::reading);
-        self.data.data.iter().fold(outputs, Outputs::reading)
+        self.data.csv.protect(outputs)
     }
 
     /// What the arguments ask for.
@@ -288,7 +281,7 @@ fn describe(rows: &mut Rows, lesson: &PreparedTraining, report: &TrainingReport,
     let loss = numeral(report.train_loss);
     let stop = numeral(extended.stop());
     let end = match report.outcome {
-        luge_train::Outcome::Converged { .. } => "halted",
+        Outcome::Converged { .. } => "halted",
         _ => "not halted",
     };
     row(end, format!("after {} gradient steps (loss {loss}; stop threshold {stop})", HumanCount(steps)));

@@ -14,13 +14,8 @@ use luge_experiments::compare::stream::{
     StreamComparison, WIDTH, n_ordinary,
 };
 
-use super::super::{
-    data_args::{FormatArg, named_table},
-    failure::{Failure, failures},
-    output::{Rows, count, place, show_rows},
-    progress::Progress,
-    stream::{first_draw, fit, open},
-};
+use super::super::stream::{first_draw, fit, open};
+use super::super::{Failure, FormatArg, Progress, Rows, count, failures, named_table, place, show_rows};
 use super::Args;
 
 #[derive(clap::Args)]
@@ -52,7 +47,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let StreamArgs { learner, draw: draws, data, target, format, primary } = &args.stream;
     let parity = args.parity()?;
     let columns: Vec<String> = target.iter().cloned().collect();
-    let read = |place: &PathBuf| named_table(place, (&columns, None), false, PrepareOptions::default());
+    let read =
+        |place: &PathBuf| named_table(place, (columns.clone(), None), false, PrepareOptions::default());
     let table = data.as_ref().map(read).transpose()?;
     let draws: Vec<Option<Draw>> = match (&table, parity) {
         (Some(_), _) => vec![None],

@@ -13,13 +13,8 @@ use luge::{
 };
 use luge_net::Layers;
 
-use super::{
-    super::{
-        failure::Failure,
-        output::{Rows, count, show_rows},
-    },
-    network::NetworkProfile,
-};
+use super::super::{Failure, Rows, count, show_rows};
+use super::network::NetworkProfile;
 
 /// Shows the model of a learner from a table.
 pub(super) fn run(model: &Model, json: bool) -> Result<(), Failure> {

@@ -15,11 +15,7 @@ use luge_machine::{
 use luge_net::Layers;
 use serde::Serialize;
 
-use super::super::{
-    failure::Failure,
-    landscape_args::TOWARDS_HALT,
-    output::{Rows, count},
-};
+use super::super::{Failure, Rows, TOWARDS_HALT, count};
 
 /// The network of a landscape, or an extended network without its primary network.
 #[derive(Serialize)]

@@ -10,10 +10,9 @@ use luge_machine::{
 };
 use luge_sled::{Compiled, Sizes};
 
-use super::{
-    super::{output::sample_sizes, run::states_by_line},
-    text::range,
-};
+use super::super::run::states_by_line;
+use super::super::sample_sizes;
+use super::text::range;
 
 /// A text, and what `luge check` makes of it.
 pub(super) struct Document {

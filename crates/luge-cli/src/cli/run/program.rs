@@ -14,15 +14,8 @@ use luge_net::{NumberFormat, numbers::from_signs};
 use luge_sled::Compiled;
 use serde::Serialize;
 
-use super::{
-    super::{
-        data_args::show_notes,
-        failure::{Failure, show_warnings},
-        output::{Rows, print, print_json, verdict},
-        progress::Progress,
-    },
-    Args,
-};
+use super::super::{Failure, Progress, Rows, print, print_json, show_notes, show_warnings, verdict};
+use super::Args;
 
 /// Steps spent on one line; those outside of all lines have no number.
 #[derive(Serialize)]

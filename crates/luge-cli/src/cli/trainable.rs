@@ -1,0 +1,86 @@
+//! Prepared jobs on the command line: trained with a progress bar, saved, written to files, and shown.
+
+use std::time::Instant;
+
+use luge::{
+    draw::loss_curve::LossCurve,
+    files::{checkpoint::Checkpoint, outputs::Output},
+};
+use luge_net::Network;
+use luge_train::Outcome;
+
+use super::{Failure, Follower, Pace, Progress, RunArchive};
+
+/// A network that is ready to be trained, and how its run is shown.
+pub(super) trait Trainable {
+    /// What training leaves behind.
+    type Report;
+
+    /// The network.
+    fn network(&self) -> &Network;
+
+    /// Whether the dense engine trains, whose steps are slow.
+    fn is_dense(&self) -> bool;
+
+    /// What is shown while it trains.
+    fn progress(&self) -> Progress;
+
+    /// Where the loss is collected if it is to be drawn.
+    fn curve(&self) -> LossCurve {
+        LossCurve::default()
+    }
+
+    /// Trains, from the start or where the follower says.
+    fn train(&self, follower: Follower<'_>) -> Result<Self::Report, Failure>;
+
+    /// How training has ended.
+    fn outcome(&self, report: &Self::Report) -> Outcome;
+
+    /// The file of the trained model; `None` if the run is not certified.
+    fn model(&self, report: &Self::Report, name: &str) -> Result<Option<Vec<u8>>, Failure>;
+
+    /// Prints the result.
+    fn show(&self, report: &Self::Report, json: bool, pace: &Pace) -> Result<(), Failure>;
+
+    /// Draws the loss over the steps.
+    fn draw(&self, report: &Self::Report, curve: &LossCurve) -> String;
+
+    /// Fails if training did not do what it should.
+    fn verdict(&self, report: &Self::Report) -> Result<(), Failure>;
+}
+
+/// Where a result goes.
+#[derive(Default)]
+pub(super) struct Results {
+    pub(super) json: bool,
+    /// The trained model.
+    pub(super) out: Option<Output>,
+    /// The loss over the steps.
+    pub(super) plot: Option<Output>,
+}
+
+/// Trains, from the start or from a checkpoint, keeps what is to be kept, and shows what came of it.
+pub(super) fn train(
+    job: &impl Trainable,
+    mut archive: RunArchive,
+    from: Option<&Checkpoint>,
+    results: Results,
+) -> Result<(), Failure> {
+    let started = Instant::now();
+    let mut curve = results.plot.is_some().then(|| job.curve());
+    let network = (job.network(), job.is_dense());
+    let report = job.train(archive.follow(network, job.progress(), from, curve.as_mut()))?;
+    let from = from.and_then(|checkpoint| checkpoint.frames.last()).map_or(0, |frame| frame.step);
+    let pace = Pace { seconds: started.elapsed().as_secs_f64(), from };
+    if let Some(out) = results.out
+        && let Some(model) = job.model(&report, &out.path().display().to_string())?
+    {
+        out.write(model)?;
+    }
+    job.show(&report, results.json, &pace)?;
+    archive.finish(job.outcome(&report))?;
+    if let (Some(plot), Some(curve)) = (results.plot, curve) {
+        plot.write(job.draw(&report, &curve))?;
+    }
+    job.verdict(&report)
+}
