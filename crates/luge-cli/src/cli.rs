@@ -46,15 +46,15 @@ pub(crate) use failure::{Failure, show_failure};
 // What the commands share: each takes it from here.
 use data_args::{CsvArgs, DataArgs, FormatArg, named_table, read_text, show_notes};
 use failure::{escape_control, failures, show_warnings};
-use landscape_args::{LandscapeArgs, TOWARDS_HALT, cell_count, lesson_cell_count};
+use landscape_args::{LandscapeArgs, TOWARDS_HALT};
 use long_run::{Follower, LongRunArgs, Pace, RunArchive, duration};
-use machine_args::{InputArgs, MachineArgs, format_parser, step_count, word};
+use machine_args::{InputArgs, MachineArgs, format_parser, step_count, up_to, word};
 use output::{
     ForceArg, Rows, columns, count, json_line, note, place, print, print_json, sample_sizes, show,
     show_claims, show_rows, verdict,
 };
 use progress::{PATIENCE, Progress};
-use trainable::{Results, Trainable};
+use trainable::{Results, Trainable, train_and_show};
 use window::window;
 
 /// Where to begin.

@@ -15,7 +15,7 @@ use luge::{
 };
 use luge_machine::Step;
 
-use super::{Failure, Progress, Rows, print, print_json, prover, read_text, show_claims, verdict};
+use super::{Failure, Progress, prover, read_text, show_claims, show_rows, verdict};
 
 /// Verify a model: simulate its machine on the data, train the network again, and compare
 ///
@@ -100,22 +100,17 @@ impl Args {
         let mut claims: Vec<(&str, &Claim)> = audit.claims();
         claims.extend(retrained.as_ref().map(|claim| ("trained again", claim)));
         claims.extend(proved.as_ref().map(|claim| ("proved for every input", claim)));
-        if self.json {
-            print_json(&object! {
-                holds: claims.iter().all(|(_, claim)| claim.holds),
-                audit: &audit,
-                retrained "unless --quick": retrained.as_ref(),
-                proved "with --proofs": proved.as_ref(),
-                not_checked "if something was not checked": Some(&not_checked).filter(|list| !list.is_empty()),
-            })?;
-        } else {
-            let mut rows = Rows::default();
-            if !not_checked.is_empty() {
-                rows.row("not checked", not_checked.join("; "));
-            }
+        let summary = object! {
+            holds: claims.iter().all(|(_, claim)| claim.holds),
+            audit: &audit,
+            retrained "unless --quick": retrained.as_ref(),
+            proved "with --proofs": proved.as_ref(),
+            not_checked "if something was not checked": Some(&not_checked).filter(|list| !list.is_empty()),
+        };
+        show_rows(self.json, &summary, |rows| {
+            summary.not_checked.iter().for_each(|list| rows.row("not checked", list.join("; ")));
             claims.iter().for_each(|(name, claim)| rows.row(name, verdict(claim)));
-            print(&rows.text())?;
-        }
+        })?;
         Failure::of_claims(claims)?;
         unknown(&audit).map_or(Ok(()), |what| Err(Failure::certified_in_part(what)))
     }

@@ -10,12 +10,12 @@ use luge::{
         rocq::{self, ProofExport, Theorem},
     },
     ordinary::onnx,
-    trace::TraceOptions,
+    trace::{MAX_CELLS, TraceOptions},
 };
 use luge_landscape::LandscapeKind;
 
 use super::ordinary::export_torch;
-use super::{Failure, ForceArg, MachineArgs, cell_count, json_line, place, print, prover, read_text, word};
+use super::{Failure, ForceArg, MachineArgs, json_line, place, print, prover, read_text, up_to, word};
 
 /// Write a model's network as a graph in JSON, with its initial weights
 ///
@@ -55,7 +55,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FOLDER", requires = "rocq")]
     proofs: Option<PathBuf>,
     /// Cells per tape of a machine's landscape [default: as many as its run on a blank tape needs]
-    #[arg(long, value_name = "N", value_parser = cell_count)]
+    #[arg(long, value_name = "N", value_parser = up_to(MAX_CELLS, "cells"))]
     cells: Option<usize>,
     #[command(flatten)]
     force: ForceArg,
@@ -80,10 +80,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     match model {
         None => machine(args, rocq_file),
         Some(AnyModel::Ordinary(model)) => {
-            if let Some(file) = rocq_file {
-                let written = rocq::mlp(&model.card.circuit, &model.initial()?).ok_or_else(not_bits)?;
-                write_and_ask(args, &file, &written)?;
-            }
+            let initial = rocq_file.is_some().then(|| model.initial()).transpose()?;
+            let only = "MLPs of circuits whose samples are bits and whose gates are ands, sums and parities";
+            let remedy = "train which_bit or parity_circuit";
+            prove(args, rocq_file, || rocq::mlp(&model.card.circuit, initial.as_ref()?), (only, remedy))?;
             if let Some(file) = onnx_file {
                 file.write(onnx(&model.trained()?)?)?;
             }
@@ -94,16 +94,15 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         }
         Some(AnyModel::Stream(model)) => {
             let network = model.network()?;
-            if let Some(file) = rocq_file {
-                write_and_ask(args, &file, &rocq::stream(&network).ok_or_else(not_fixed)?)?;
-            }
+            let only = ("streams of fixed-point numbers", "train with --format fix:8.4");
+            prove(args, rocq_file, || rocq::stream(&network), only)?;
             graph_file.map_or(Ok(()), |file| Ok(file.write(json_line(&stream_graph(&network))?)?))
         }
         Some(AnyModel::Training(model)) => {
             let extended = model.extended()?;
-            if let Some(file) = rocq_file {
-                write_and_ask(args, &file, &rocq::extended(&extended).ok_or_else(not_joined)?)?;
-            }
+            let only = "the landscapes plain and compact with the offset carrier";
+            let remedy = "train with --landscape plain or compact, and --carrier offset";
+            prove(args, rocq_file, || rocq::extended(&extended), (only, remedy))?;
             graph_file.map_or(Ok(()), |file| Ok(file.write(json_line(&graph(&extended))?)?))
         }
     }
@@ -121,12 +120,20 @@ fn machine(args: &Args, file: Option<Output>) -> Result<(), Failure> {
     let steps = args.cells.map(|_| 0);
     job.options = TraceOptions { cells: args.cells, steps, ..TraceOptions::dense(args.landscape) };
     let plan = job.plan(&args.file.load(&job)?)?;
-    let written = rocq::landscape(&plan.landscape).ok_or_else(not_proved)?;
-    file.map_or(Ok(()), |file| write_and_ask(args, &file, &written))
+    let only = ("the landscapes plain and compact", "choose --landscape plain or --landscape compact");
+    prove(args, file, || rocq::landscape(&plan.landscape), only)
 }
 
-/// Writes the network for Rocq. Prints what is proved only if Rocq ran and accepted it.
-fn write_and_ask(args: &Args, file: &Output, written: &ProofExport) -> Result<(), Failure> {
+/// Writes a network for Rocq; what no theorem is about is refused. Prints what is proved only if Rocq ran and accepted it.
+fn prove(
+    args: &Args,
+    file: Option<Output>,
+    written: impl FnOnce() -> Option<ProofExport>,
+    (only, remedy): (&str, &str),
+) -> Result<(), Failure> {
+    let Some(file) = file else { return Ok(()) };
+    let written =
+        &written().ok_or_else(|| Failure::usage(format!("only {only} are proved in Rocq"), remedy))?;
     file.write(&written.text)?;
     let Some(proofs) = &args.proofs else { return Ok(()) };
     let claim = prover::ask(proofs, written)?;
@@ -138,29 +145,4 @@ fn write_and_ask(args: &Args, file: &Output, written: &ProofExport) -> Result<()
         _ => "input",
     };
     print(&format!("proved for every {what}: {}\n", claim.figures))
-}
-
-fn not_proved() -> Failure {
-    Failure::usage(
-        "only the landscapes plain and compact are proved in Rocq",
-        "choose --landscape plain or --landscape compact",
-    )
-}
-
-fn not_fixed() -> Failure {
-    Failure::usage("only streams of fixed-point numbers are proved in Rocq", "train with --format fix:8.4")
-}
-
-fn not_bits() -> Failure {
-    Failure::usage(
-        "only MLPs of circuits whose samples are bits and whose gates are ands, sums and parities are proved in Rocq",
-        "train which_bit or parity_circuit",
-    )
-}
-
-fn not_joined() -> Failure {
-    Failure::usage(
-        "only the landscapes plain and compact with the offset carrier are proved in Rocq",
-        "train with --landscape plain or compact, and --carrier offset",
-    )
 }

@@ -120,70 +120,22 @@ impl Diagnostic for Located {
 /// What to do about a file that the system does not give.
 const READABLE: &str = "name a file that exists and that you may read";
 
-/// Errors whose remedy is always the same.
-macro_rules! remedies {
-    ($($error:ty, $remedy:literal;)*) => {$(
-        impl From<$error> for Failure {
-            fn from(error: $error) -> Self {
-                Self::unfit(error, $remedy)
-            }
-        }
-    )*};
-}
-
-remedies! {
-    TooMuch, "ask for fewer cells, rows, weights or steps, or allow more with --memory";
-    EdgesError, "give an earlier step with --at";
-}
-
-impl From<CheckpointError> for Failure {
-    fn from(error: CheckpointError) -> Self {
-        let remedy =
-            "give a file that --checkpoint or --record wrote, unchanged, to the same version of luge";
-        Self::of_file(error, remedy)
-    }
-}
-
-impl From<InputError> for Failure {
-    fn from(error: InputError) -> Self {
-        let remedy =
-            "give --input at most once per tape, in the order of the tapes, with symbols of that tape";
-        Self::because("invalid --input", error).with_remedy(remedy)
-    }
-}
-
-impl From<OpenError> for Failure {
-    fn from(error: OpenError) -> Self {
-        match error {
-            OpenError::Missing(ref name) => {
-                let names: Vec<&str> = catalogue::SHIPPED.iter().map(|shipped| shipped.name).collect();
-                let near = did_you_mean(name, &names);
-                Self::unfit(
-                    error,
-                    format!(
-                        "{near}give a machine file, `-` for standard input, a line such as 1RB1LB_1LA1RZ, or the name of a machine that ships, such as bb4"
-                    ),
-                )
-            }
-            OpenError::NotText { .. } => Self::unfit(error, "save it as UTF-8 text"),
-            OpenError::Read { .. } => Self::of_file(error, READABLE),
-        }
-    }
-}
-
 /// Failures of errors by their variants: `usage` if the command line is wrong, `unfit` otherwise, each with its remedy.
-/// The variants after `passing` only hold another error. What needs more than a remedy follows `else`.
+/// The variants after `passing` only hold another error. What needs more than a remedy follows `else`, and what all other
+/// variants are, `rest`.
 macro_rules! failures {
     ($(for $type:ident($error:ident, $problem:ident) $(passing $($inner:ident),+)? {
         $($kind:ident $variant:ident $remedy:expr;)*
-    } $(else { $($pattern:pat => $failure:expr,)* })?)*) => {$(
+    } $(else { $($pattern:pat => $failure:expr,)* })? $(rest $rest:expr;)?)*) => {$(
         impl From<$type> for Failure {
+            #[allow(unused_variables, reason = "where the error says all")]
             fn from($error: $type) -> Self {
                 let $problem = $error.to_string();
                 match $error {
                     $($($pattern => $failure,)*)?
                     $($($type::$inner(error) => error.into(),)+)?
                     $($type::$variant { .. } => Self::$kind($problem, $remedy),)*
+                    $(_ => $rest,)?
                 }
             }
         }
@@ -192,6 +144,25 @@ macro_rules! failures {
 pub(super) use failures;
 
 failures! {
+    for TooMuch(error, problem) {}
+        rest Self::unfit(problem, "ask for fewer cells, rows, weights or steps, or allow more with --memory");
+    for EdgesError(error, problem) {} rest Self::unfit(problem, "give an earlier step with --at");
+    for CheckpointError(error, problem) {}
+        rest Self::of_file(error, "give a file that --checkpoint or --record wrote, unchanged, to the same version of luge");
+    for InputError(error, problem) {}
+        rest Self::because("invalid --input", problem)
+            .with_remedy("give --input at most once per tape, in the order of the tapes, with symbols of that tape");
+    for OpenError(error, problem) {
+        unfit NotText "save it as UTF-8 text";
+    } else {
+        OpenError::Read { .. } => Self::of_file(error, READABLE),
+        OpenError::Missing(name) => {
+            let names: Vec<&str> = catalogue::SHIPPED.iter().map(|shipped| shipped.name).collect();
+            let near = did_you_mean(&name, &names);
+            let places = "give a machine file, `-` for standard input, a line such as 1RB1LB_1LA1RZ, or the name of a machine that ships, such as bb4";
+            Self::unfit(problem, near + places)
+        },
+    }
     for LoweringError(error, problem) {
         unfit TooManyTracks "use fewer tapes, or alphabets with fewer symbols";
         unfit Samples "leave --strict out";

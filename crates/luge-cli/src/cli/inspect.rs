@@ -4,6 +4,7 @@ mod model;
 mod network;
 
 use indicatif::HumanCount;
+use luge::trace::MAX_CELLS;
 use luge::{
     files::{model::AnyModel, summary::spelled},
     job::Loaded,
@@ -17,7 +18,7 @@ use luge_machine::{
 };
 use serde::Serialize;
 
-use super::{Failure, MachineArgs, cell_count, circuit, count, show_rows, word};
+use super::{Failure, MachineArgs, circuit, count, show_rows, up_to, word};
 use network::NetworkProfile;
 
 /// Describe a machine or a trained model
@@ -35,7 +36,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SET", default_value = VertexSet::default().word(), value_parser = word::<VertexSet>(), requires = "landscape")]
     vertices: VertexSet,
     /// Cells per tape of the landscape [default: what the run on the file's own input needs, and a margin]
-    #[arg(long, value_name = "N", value_parser = cell_count, requires = "landscape")]
+    #[arg(long, value_name = "N", value_parser = up_to(MAX_CELLS, "cells"), requires = "landscape")]
     cells: Option<usize>,
     /// Of a model: list which weights hold the bits of the program's variables
     #[arg(long)]

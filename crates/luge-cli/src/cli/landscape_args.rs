@@ -1,26 +1,26 @@
 //! The arguments that choose a landscape, its size and its constants.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use luge::{
     job::JobError,
     trace::{MAX_CELLS, TraceOptions},
-    training,
 };
 use luge_landscape::{AskedConstants, LandscapeKind, VertexSet};
 use luge_machine::lowering::Moves;
 use luge_net::Word;
 
-use super::{Failure, word};
+use super::{Failure, up_to, word};
 
 #[derive(clap::Args)]
 pub(super) struct LandscapeArgs {
     /// The landscape to build
-    #[arg(long, value_name = "KIND", default_value = LandscapeKind::default().word(), value_parser = word::<LandscapeChoice>())]
+    #[arg(long, value_name = "KIND", default_value = LandscapeKind::default().word(), value_parser = landscape_choice())]
     landscape: LandscapeChoice,
     /// The symbols that tell vertices apart: those a state looks at, or all, as in the paper
     #[arg(long, value_name = "SET", default_value = VertexSet::default().word(), value_parser = word::<VertexSet>())]
     vertices: VertexSet,
     /// Cells per tape [default: as many as the run needs]
-    #[arg(long, value_name = "N", value_parser = cell_count)]
+    #[arg(long, value_name = "N", value_parser = up_to(MAX_CELLS, "cells"))]
     cells: Option<usize>,
     /// Use only left and right moves, as in the paper, at the price of twice the cells and steps
     #[arg(long)]
@@ -39,65 +39,34 @@ pub(super) struct LandscapeArgs {
     drop: Option<f64>,
 }
 
-/// A landscape with a graph, or an ordinary MLP.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum LandscapeChoice {
-    Graph(LandscapeKind),
-    Mlp,
-}
+/// A landscape with a graph; `None` for an ordinary MLP.
+#[derive(Clone, Copy)]
+struct LandscapeChoice(Option<LandscapeKind>);
 
-impl Word for LandscapeChoice {
-    const WHAT: &'static str = "landscape";
-    const ALL: &'static [Self] = &[
-        Self::Graph(LandscapeKind::Compact),
-        Self::Graph(LandscapeKind::Relu),
-        Self::Graph(LandscapeKind::Internal),
-        Self::Graph(LandscapeKind::Plain),
-        Self::Mlp,
-    ];
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Graph(kind) => kind.word(),
-            Self::Mlp => "mlp",
-        }
-    }
+/// Takes a landscape with a graph, or `mlp`.
+fn landscape_choice() -> impl TypedValueParser<Value = LandscapeChoice> {
+    let words = LandscapeKind::ALL.iter().map(|kind| kind.word()).chain(["mlp"]);
+    PossibleValuesParser::new(words).map(|text| LandscapeChoice(LandscapeKind::from_word(&text).ok()))
 }
 
 /// What to do if the tape is to lie inside the vertex and the machine runs on.
 pub(super) const TOWARDS_HALT: &str =
     "landscape internal slopes towards the halt: choose another --landscape";
 
-/// Takes a number of cells of a landscape alone.
-pub(super) fn cell_count(text: &str) -> Result<usize, String> {
-    cells_up_to(text, MAX_CELLS)
-}
-
-/// Takes a number of cells of a lesson's network.
-pub(super) fn lesson_cell_count(text: &str) -> Result<usize, String> {
-    cells_up_to(text, training::MAX_CELLS)
-}
-
-fn cells_up_to(text: &str, most: usize) -> Result<usize, String> {
-    let n_cells = text.parse().ok().filter(|n_cells| (1..=most).contains(n_cells));
-    n_cells.ok_or_else(|| format!("expected a number of cells from 1 to {most}"))
-}
-
 impl LandscapeArgs {
     /// Whether the user wants an ordinary MLP.
     pub(super) fn is_mlp(&self) -> bool {
-        self.landscape == LandscapeChoice::Mlp
+        self.landscape.0.is_none()
     }
 
     /// The landscape, if it has a graph.
     pub(super) fn kind(&self) -> Result<LandscapeKind, Failure> {
-        match self.landscape {
-            LandscapeChoice::Graph(kind) => Ok(kind),
-            LandscapeChoice::Mlp => Err(Failure::usage(
+        self.landscape.0.ok_or_else(|| {
+            Failure::usage(
                 "landscape mlp has no vertices to look at",
                 "choose another --landscape, or train it with luge trace or luge stream",
-            )),
-        }
+            )
+        })
     }
 
     /// The landscape's part of what to trace.
@@ -133,8 +102,8 @@ impl LandscapeArgs {
 
     /// What to say of a request that cannot be planned.
     pub(super) fn refusal(&self, error: JobError) -> Failure {
-        match self.landscape {
-            LandscapeChoice::Graph(LandscapeKind::Internal) => Failure::of_endless(error, TOWARDS_HALT),
+        match self.landscape.0 {
+            Some(LandscapeKind::Internal) => Failure::of_endless(error, TOWARDS_HALT),
             _ => error.into(),
         }
     }

@@ -7,7 +7,7 @@ use luge::{
 };
 use luge_landscape::LandscapeKind;
 
-use super::{Failure, Rows, print, print_json};
+use super::{Failure, Rows, show_rows};
 
 /// List the learners that ship, each with its data
 #[derive(clap::Args)]
@@ -18,30 +18,31 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    if args.json {
-        let entry = |program: &Shipped, table: Option<ShippedTable>, stream, format, primary| {
-            object! {
-                name: program.name,
-                summary: program.summary,
-                file: format!("crates/luge/learners/{}.{}", program.name, program.extension),
-                data "of a learner from a table": table.map(|table| table.file),
-                targets "likewise": table.map(|table| table.targets),
-                features "unless all other columns are": table.map(|table| table.features).filter(|f| !f.is_empty()),
-                stream "of a learner from a stream": stream,
-                format: format,
-                primary: primary,
-            }
-        };
-        let table = |(shipped, lesson): (&'static Shipped, &'static ShippedTraining)| {
-            entry(shipped, Some(lesson.table), None, lesson.format, lesson.primary)
-        };
-        let stream = |shipped: &'static ShippedStream| {
-            entry(&shipped.program, None, Some(shipped.samples.flags()), shipped.format, shipped.primary)
-        };
-        let all = catalogue::learners().map(table).chain(STREAM_LEARNERS.iter().map(stream));
-        return print_json(&all.collect::<Vec<_>>());
-    }
-    let mut rows = Rows::default();
+    let entry = |program: &Shipped, table: Option<ShippedTable>, stream, format, primary| {
+        object! {
+            name: program.name,
+            summary: program.summary,
+            file: format!("crates/luge/learners/{}.{}", program.name, program.extension),
+            data "of a learner from a table": table.map(|table| table.file),
+            targets "likewise": table.map(|table| table.targets),
+            features "unless all other columns are": table.map(|table| table.features).filter(|f| !f.is_empty()),
+            stream "of a learner from a stream": stream,
+            format: format,
+            primary: primary,
+        }
+    };
+    let table = |(shipped, lesson): (&'static Shipped, &'static ShippedTraining)| {
+        entry(shipped, Some(lesson.table), None, lesson.format, lesson.primary)
+    };
+    let stream = |shipped: &'static ShippedStream| {
+        entry(&shipped.program, None, Some(shipped.samples.flags()), shipped.format, shipped.primary)
+    };
+    let all = catalogue::learners().map(table).chain(STREAM_LEARNERS.iter().map(stream));
+    let all: Vec<_> = all.collect();
+    show_rows(args.json, &all, describe)
+}
+
+fn describe(rows: &mut Rows) {
     for (shipped, lesson) in catalogue::learners() {
         rows.row(shipped.name, shipped.summary);
         let ShippedTable { file, targets, features, .. } = lesson.table;
@@ -66,5 +67,4 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         };
         rows.row("", format!("{} --format {}{primary}", shipped.samples.flags(), shipped.format));
     }
-    print(&rows.text())
 }

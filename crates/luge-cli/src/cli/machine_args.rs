@@ -56,6 +56,14 @@ pub(super) fn step_count(text: &str) -> Result<Step, String> {
     digits.parse().map_err(|_| format!("expected a number of steps from 0 to {}", Step::MAX))
 }
 
+/// Takes a number of things, from 1 to this many.
+pub(super) fn up_to(most: usize, what: &'static str) -> impl Fn(&str) -> Result<usize, String> + Clone {
+    move |text| {
+        let n = text.parse().ok().filter(|n| (1..=most).contains(n));
+        n.ok_or_else(|| format!("expected a number of {what} from 1 to {most}"))
+    }
+}
+
 impl MachineArgs {
     /// What was named.
     pub(super) fn place(&self) -> &str {

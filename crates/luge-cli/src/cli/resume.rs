@@ -13,8 +13,7 @@ use luge::{
 use super::stream::Streamed;
 use super::trace::Traced;
 use super::train::Lesson;
-use super::trainable;
-use super::{Failure, ForceArg, Results, RunArchive, Trainable, duration, place};
+use super::{Failure, ForceArg, Results, RunArchive, Trainable, duration, place, train_and_show};
 
 /// Resume a run from a checkpoint
 ///
@@ -67,5 +66,5 @@ fn go_on(
     results: Results,
 ) -> Result<(), Failure> {
     checkpoint.belongs_to(job.network(), name)?;
-    trainable::train(job, archive, Some(checkpoint), results)
+    train_and_show(job, archive, Some(checkpoint), results)
 }

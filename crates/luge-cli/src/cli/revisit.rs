@@ -6,7 +6,7 @@ use indicatif::HumanCount;
 use luge::run::revisit::{Visit, revisit};
 use luge_machine::Step;
 
-use super::{Failure, Rows, show, step_count};
+use super::{Failure, Rows, show_rows, step_count};
 
 /// Show one step of a run recorded with --record: loss, vertex, and the weights around the heads
 #[derive(clap::Args)]
@@ -27,11 +27,10 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let visit = revisit(&args.file, args.step, usize::from(args.around))?;
-    show(args.json, &visit, || report(&visit))
+    show_rows(args.json, &visit, |rows| describe(rows, &visit))
 }
 
-fn report(visit: &Visit) -> String {
-    let mut rows = Rows::default();
+fn describe(rows: &mut Rows, visit: &Visit) {
     rows.row("step", HumanCount(visit.step));
     rows.row("loss", luge::draw::plot::numeral(visit.loss));
     rows.row("vertex", &visit.state);
@@ -44,5 +43,4 @@ fn report(visit: &Visit) -> String {
         let cells: Vec<String> = (tape.first..).zip(&tape.cells).map(cell).collect();
         rows.row(&format!("tape {}", tape.name), format!("from cell {}: {}", tape.first, cells.join(" ")));
     }
-    rows.text()
 }

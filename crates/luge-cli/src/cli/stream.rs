@@ -15,7 +15,7 @@ use luge::{
         self, Concept, Draw, Order, PreparedStream, PreparedStreamError, STREAM_LEARNERS, Samples,
         StreamEngineChoice, StreamLandscape, StreamModel, StreamReport,
     },
-    trace::LONGEST_SEARCH,
+    trace::{LONGEST_SEARCH, MAX_CELLS},
 };
 use luge_landscape::{LandscapeKind, StreamConstantsError, StreamError, mlp::Float};
 use luge_machine::Step;
@@ -24,10 +24,10 @@ use luge_train::{Outcome, TrainError};
 use serde::Serialize;
 
 use super::ordinary::{self, TorchArgs};
-use super::trainable;
 use super::{
     CsvArgs, Failure, Follower, ForceArg, FormatArg, LongRunArgs, Pace, Progress, Results, Rows, Trainable,
-    cell_count, circuit, count, failures, json_line, note, place, show_rows, show_warnings, step_count, word,
+    circuit, count, failures, json_line, note, place, show_rows, show_warnings, step_count, train_and_show,
+    up_to, word,
 };
 
 /// Train a network by SGD on a stream, with a fresh batch at every step, and certify the run
@@ -52,7 +52,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Samples per batch
-    #[arg(long, value_name = "B", default_value_t = 1, value_parser = batch_size)]
+    #[arg(long, value_name = "B", default_value_t = 1, value_parser = up_to(1024, "samples"))]
     batch: usize,
     /// Maximum number of gradient steps
     #[arg(long, value_name = "N", default_value = "1_000_000_000", value_parser = step_count)]
@@ -67,7 +67,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "A")]
     carrier: Option<f64>,
     /// Cells per tape [default: the smallest power of two that holds the run]
-    #[arg(long, value_name = "N", value_parser = cell_count)]
+    #[arg(long, value_name = "N", value_parser = up_to(MAX_CELLS, "cells"))]
     cells: Option<usize>,
     /// The engine that makes gradient steps
     #[arg(long, value_name = "ENGINE", default_value = StreamEngineChoice::default().word(), value_parser = word::<StreamEngineChoice>())]
@@ -79,7 +79,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "WAY", default_value = "circuit", value_parser = ["circuit", "tapes"])]
     via: String,
     /// For a circuit that loops over a table: how many steps each row stays [default: the number with the shortest run]
-    #[arg(long, value_name = "STEPS", value_parser = row_steps)]
+    #[arg(long, value_name = "STEPS", value_parser = up_to(1_000_000, "steps"))]
     hold: Option<usize>,
     /// The arithmetic of landscape mlp
     #[arg(long, value_name = "FORMAT", default_value = Float::default().word(), value_parser = word::<Float>())]
@@ -117,7 +117,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(file) = graph_file {
         file.write(json_line(&stream_graph(&streamed.lesson.network))?)?;
     }
-    trainable::train(&streamed, archive, None, Results { json: args.json, out, plot })
+    train_and_show(&streamed, archive, None, Results { json: args.json, out, plot })
 }
 
 /// Training on a stream that is ready to begin.
@@ -279,18 +279,6 @@ pub(super) fn open(learner: &str) -> Result<Source, Failure> {
 /// What is drawn by default.
 pub(super) fn first_draw() -> Draw {
     Draw { concept: Concept::Parity { n_hidden: 16 }, n_features: 32, noise: 0.0 }
-}
-
-/// Takes the steps for which a row passes.
-fn row_steps(text: &str) -> Result<usize, String> {
-    let steps = text.parse().ok().filter(|steps| (1..=1_000_000).contains(steps));
-    steps.ok_or_else(|| "expected a number of steps from 1 to 1,000,000".to_owned())
-}
-
-/// Takes the number of samples in a batch.
-fn batch_size(text: &str) -> Result<usize, String> {
-    let size = text.parse().ok().filter(|size| (1..=1024).contains(size));
-    size.ok_or_else(|| "expected a number of samples from 1 to 1024".to_owned())
 }
 
 failures! {

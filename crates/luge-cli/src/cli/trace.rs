@@ -23,10 +23,9 @@ use luge_net::Network;
 use luge_train::{Outcome, Precision, Rate};
 
 use super::ordinary::{self, TorchArgs};
-use super::trainable;
 use super::{
     Failure, Follower, ForceArg, InputArgs, LandscapeArgs, LongRunArgs, MachineArgs, Pace, Progress, Results,
-    Rows, Trainable, count, place, show_rows, step_count, word as one_of,
+    Rows, Trainable, count, place, show_rows, step_count, train_and_show, word as one_of,
 };
 
 /// Train a machine's landscape, and compare every step of training with the simulator
@@ -94,7 +93,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let loaded = args.machine.load(&job)?;
     let plan = job.plan(&loaded).map_err(|error| args.landscape.refusal(error))?;
     let traced = Traced { plan, title: args.machine.title(&loaded) };
-    trainable::train(&traced, archive, None, Results { json: args.json, out: None, plot })
+    train_and_show(&traced, archive, None, Results { json: args.json, out: None, plot })
 }
 
 /// A trace that is ready to begin.

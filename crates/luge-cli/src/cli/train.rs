@@ -16,17 +16,17 @@ use luge::{
     },
     object,
     run::{engine::EngineChoice, estimate},
-    training::{PreparedTraining, TrainingReport},
+    training::{MAX_CELLS, PreparedTraining, TrainingReport},
 };
 use luge_landscape::{BitConversion, Carrier, LandscapeKind, VertexSet};
 use luge_machine::{Step, formats::Format};
 use luge_net::Network;
 use luge_train::Outcome;
 
-use super::trainable;
 use super::{
     DataArgs, Failure, Follower, ForceArg, LongRunArgs, Pace, Progress, Results, Rows, Trainable, count,
-    format_parser, lesson_cell_count, note, place, show_notes, show_rows, show_warnings, step_count, word,
+    format_parser, note, place, show_notes, show_rows, show_warnings, step_count, train_and_show, up_to,
+    word,
 };
 
 /// Train a network that runs the learner, by gradient descent on data, and certify the run
@@ -66,7 +66,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "ENGINE", default_value = EngineChoice::default().word(), value_parser = word::<EngineChoice>())]
     engine: EngineChoice,
     /// Cells per tape [default: the smallest power of two that holds the run]
-    #[arg(long, value_name = "N", value_parser = lesson_cell_count)]
+    #[arg(long, value_name = "N", value_parser = up_to(MAX_CELLS, "cells"))]
     cells: Option<usize>,
     /// The network's output before it has seen the labels [default: 0; for internal, large enough for a loss that never rises]
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
@@ -106,7 +106,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let loaded = job.load(&table)?;
     show_warnings(&loaded.warnings, &job.source);
     let lesson = Arc::new(job.assemble(table, &loaded, &StandardPrimaries)?);
-    trainable::train(&Lesson { job, lesson }, archive, None, Results { json: args.json, out, plot })
+    train_and_show(&Lesson { job, lesson }, archive, None, Results { json: args.json, out, plot })
 }
 
 /// Estimates the length of a run; `None` if there is nothing to tell it from.

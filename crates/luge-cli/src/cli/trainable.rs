@@ -60,7 +60,7 @@ pub(super) struct Results {
 }
 
 /// Trains, from the start or from a checkpoint, keeps what is to be kept, and shows what came of it.
-pub(super) fn train(
+pub(super) fn train_and_show(
     job: &impl Trainable,
     mut archive: RunArchive,
     from: Option<&Checkpoint>,

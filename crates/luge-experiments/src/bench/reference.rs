@@ -6,11 +6,16 @@
 
 use luge_machine::{Machine, Move, SymbolId, TapeId, Write};
 
-/// One entry per state and symbol.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    /// `None` where the machine stops.
-    step: Option<(u8, i8, u16)>,
+/// What a state does with a symbol: the symbol written, the way, the next state; `None` where the machine stops.
+type Entry = Option<(u8, i8, u16)>;
+
+/// Makes a tape three times as long, and says by how much its cells have moved.
+fn widen<T: Copy>(tape: &mut Vec<T>, blank: T) -> usize {
+    let n_cells = tape.len();
+    let mut wider = vec![blank; n_cells * 3];
+    wider[n_cells..2 * n_cells].copy_from_slice(tape);
+    *tape = wider;
+    n_cells
 }
 
 /// The rules of a machine with one tape, as a table.
@@ -35,7 +40,7 @@ impl Table {
             for symbol in 0..n_symbols {
                 let symbol = SymbolId::new(symbol);
                 let rule = machine.halting(state).is_none().then(|| machine.rule_for(state, &[symbol]));
-                let step = rule.flatten().map(|rule| {
+                entries.push(rule.flatten().map(|rule| {
                     let written = match rule.writes[0] {
                         Write::Keep => symbol,
                         Write::Put(symbol) => symbol,
@@ -46,8 +51,7 @@ impl Table {
                         Move::Right => 1,
                     };
                     (written.0, offset, rule.next.index() as u16)
-                });
-                entries.push(Entry { step });
+                }));
             }
         }
         Some(Self { n_symbols, start: machine.start().index(), blank: alphabet.blank().0, entries })
@@ -58,16 +62,13 @@ impl Table {
         let mut tape = vec![self.blank; 1 << 10];
         let (mut at, mut state, mut steps) = (tape.len() / 2, self.start, 0);
         while steps < most_steps {
-            let Some((written, offset, next)) = self.entries[state * self.n_symbols + tape[at] as usize].step
+            let Some((written, offset, next)) = self.entries[state * self.n_symbols + tape[at] as usize]
             else {
                 break;
             };
             tape[at] = written;
             if at == 0 || at + 1 == tape.len() {
-                let mut wider = vec![self.blank; tape.len() * 3];
-                wider[tape.len()..2 * tape.len()].copy_from_slice(&tape);
-                at += tape.len();
-                tape = wider;
+                at += widen(&mut tape, self.blank);
             }
             at = at.wrapping_add_signed(isize::from(offset));
             state = next as usize;
@@ -97,7 +98,7 @@ impl Table {
         let n_states = self.entries.len() / self.n_symbols;
         let mut packed = vec![STOPS; n_states * STRIDE];
         for (i, entry) in self.entries.iter().enumerate() {
-            let Some((written, offset, next)) = entry.step else { continue };
+            let Some((written, offset, next)) = *entry else { continue };
             let way = match offset {
                 0 => 0,
                 1 => 8,
@@ -146,10 +147,7 @@ impl Tuned {
     #[expect(unsafe_code, reason = "the reference for ratios must not pay for checks")]
     fn race(&mut self, chunk: u64) -> u64 {
         if self.at < MARGIN || self.at + MARGIN >= self.tape.len() {
-            let mut wider = vec![self.blank; self.tape.len() * 3];
-            wider[self.tape.len()..2 * self.tape.len()].copy_from_slice(&self.tape);
-            self.at += self.tape.len();
-            self.tape = wider;
+            self.at += widen(&mut self.tape, self.blank);
         }
         assert!(self.at >= MARGIN && self.at + MARGIN < self.tape.len() && chunk < MARGIN as u64);
         let (packed, tape) = (&self.packed[..], &mut self.tape[..]);
@@ -210,10 +208,7 @@ impl<'t> Blocks<'t> {
         let (mut at, mut state, mut from_left, mut steps) = (tape.len() / 2, self.table.start, true, 0);
         loop {
             let Some(content) = tape.get_mut(at) else {
-                let mut wider = vec![blank; tape.len() * 3];
-                wider[tape.len()..2 * tape.len()].copy_from_slice(&tape);
-                at = at.wrapping_add(tape.len());
-                tape = wider;
+                at = at.wrapping_add(widen(&mut tape, blank));
                 continue;
             };
             let key = (state * 2 + usize::from(from_left)) << 8 | *content as usize;
@@ -242,7 +237,7 @@ impl<'t> Blocks<'t> {
         while steps < most {
             let symbol = content >> (at * self.bits) & mask;
             let entry = self.table.entries[state * self.table.n_symbols + symbol as usize];
-            let Some((written, offset, next)) = entry.step else { return Err(steps) };
+            let Some((written, offset, next)) = entry else { return Err(steps) };
             content = content & !(mask << (at * self.bits)) | u16::from(written) << (at * self.bits);
             at = at.wrapping_add_signed(isize::from(offset));
             state = next as usize;

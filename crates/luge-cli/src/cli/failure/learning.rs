@@ -60,6 +60,15 @@ failures! {
         TrainingError::TooFewCells { needed, .. } => Self::unfit(problem, more_cells(needed)),
         TrainingError::OtherLayers(n_cells) => Self::unfit(problem, format!("give --cells {n_cells}")),
     }
+    for PrimaryError(error, problem) {}
+        rest Self::usage(problem, "give --primary linear, mlp: and the widths from the features to the labels, such as mlp:2-3-1, prototypes:K, tree:D, or parity");
+    for ModelError(error, problem) passing Training, Memory, Job, Stream, Ordinary {
+        usage NoData "give --data";
+        unfit Inconsistent "give a model of a run that halted, unchanged";
+    } else {
+        ModelError::Io(error) => Self::of_file(error, READABLE),
+        ModelError::OtherData => Self::not_certified(problem),
+    } rest Self::unfit(error, "give a model that `luge train --out` wrote, unchanged");
     for ExtendedError(error, problem) passing Build {
         unfit OneLabel "choose --carrier offset";
         unfit FinalLoss "choose a narrower --format, or give --final-loss a number";
@@ -97,30 +106,6 @@ impl Failure {
                 Self::unfit(problem, "leave out `unroll`, write shorter programs, or use fewer tapes")
             }
             ProgramError::Setting(_) => Self::usage(problem, "give --set NAME=VALUE"),
-        }
-    }
-}
-
-impl From<PrimaryError> for Failure {
-    fn from(error: PrimaryError) -> Self {
-        let remedy = "give --primary linear, mlp: and the widths from the features to the labels, such as mlp:2-3-1, prototypes:K, tree:D, or parity";
-        Self::usage(error.to_string(), remedy)
-    }
-}
-
-impl From<ModelError> for Failure {
-    fn from(error: ModelError) -> Self {
-        match error {
-            ModelError::Io(error) => Self::of_file(error, READABLE),
-            ModelError::Training(error) => error.into(),
-            ModelError::Memory(error) => error.into(),
-            ModelError::Job(error) => error.into(),
-            ModelError::Stream(error) => error.into(),
-            ModelError::Ordinary(error) => error.into(),
-            ModelError::NoData => Self::usage(error, "give --data"),
-            ModelError::OtherData => Self::not_certified(error),
-            ModelError::Inconsistent(_) => Self::unfit(error, "give a model of a run that halted, unchanged"),
-            error => Self::unfit(error, "give a model that `luge train --out` wrote, unchanged"),
         }
     }
 }
