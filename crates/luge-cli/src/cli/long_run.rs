@@ -1,7 +1,7 @@
 //! Long runs: checkpoints at intervals, a record to revisit, and a clean stop on Ctrl-C.
 
 use std::{
-    cell::LazyCell,
+    cell::OnceCell,
     io::{self, IsTerminal},
     ops::ControlFlow,
     path::{Path, PathBuf},
@@ -80,7 +80,9 @@ pub(super) struct RunArchive {
     every: Duration,
     record: Option<(Output, Recorder)>,
     job: Job,
-    network: Digest,
+    network: Option<Network>,
+    /// The digest of the network, once it is needed.
+    digest: OnceCell<String>,
     saved: Instant,
     /// Where an interrupted run is saved without --checkpoint, once the user has been told.
     unasked: Option<PathBuf>,
@@ -105,13 +107,6 @@ impl Pace {
     pub(super) fn per_second(&self, outcome: Outcome) -> f64 {
         outcome.steps().saturating_sub(self.from) as f64 / self.seconds.max(1e-9)
     }
-}
-
-/// The digest of the network, computed when it is first needed.
-type Digest = LazyCell<String, Box<dyn FnOnce() -> String>>;
-
-fn known(digest: String) -> Digest {
-    Digest::new(Box::new(|| digest))
 }
 
 impl LongRunArgs {
@@ -157,7 +152,8 @@ impl RunArchive {
             every,
             record: None,
             job,
-            network: known(String::new()),
+            network: None,
+            digest: OnceCell::new(),
             saved: Instant::now(),
             unasked: None,
             slow: false,
@@ -177,12 +173,7 @@ impl RunArchive {
         curve: Option<&'a mut LossCurve>,
     ) -> Follower<'a> {
         (self.saved, self.interrupted, self.slow) = (Instant::now(), interruptions(), slow);
-        self.network = if self.checkpoint.is_some() || self.record.is_some() {
-            known(network_digest(network))
-        } else {
-            let network = network.clone();
-            Digest::new(Box::new(move || network_digest(&network)))
-        };
+        self.network = Some(network.clone());
         let start = from.and_then(|checkpoint| Some((checkpoint.last()?, checkpoint.seen.clone())));
         Follower { archive: self, progress, curve, start, no_stats: RunStats::default(), broken_off: None }
     }
@@ -239,7 +230,8 @@ impl RunArchive {
     }
 
     fn checkpoint(&self, frames: Vec<Frame>, ended: Option<u64>) -> Checkpoint {
-        let (job, network) = (self.job.clone(), String::clone(&self.network));
+        let digest = || self.network.as_ref().map(network_digest).unwrap_or_default();
+        let (job, network) = (self.job.clone(), self.digest.get_or_init(digest).clone());
         let (seen, record) = (self.seen.clone(), ended.is_some());
         Checkpoint { job, network, seen, record, ended, frames }
     }

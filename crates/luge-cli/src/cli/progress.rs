@@ -27,36 +27,32 @@ const UNKNOWN: &str = "{prefix} {spinner} {msg}";
 
 /// A bar on standard error that appears after a second, and only on a terminal.
 pub(super) struct Progress {
-    what: &'static str,
     unit: &'static str,
     expected: Step,
     started: Instant,
+    /// Nothing is shown where standard error is no terminal.
     bar: Option<ProgressBar>,
-    silent: bool,
     loss: Option<f64>,
     /// Whether steps are so fast that the clock need not be read after each.
     fast: bool,
     /// Whether `expected` is how many steps there will be, not only how many there may be.
     certain: bool,
     /// An estimate of the number of steps, once there is one.
-    estimate: Option<Arc<OnceLock<Step>>>,
+    estimate: Arc<OnceLock<Step>>,
 }
 
 impl Progress {
     /// Progress towards `expected` steps of doing `what`.
     pub(super) fn new(what: &'static str, expected: Step) -> Self {
-        let silent = !io::stderr().is_terminal();
         Self {
-            what,
             unit: "steps",
             expected,
             started: Instant::now(),
-            bar: None,
-            silent,
+            bar: io::stderr().is_terminal().then(|| ProgressBar::new(expected).with_prefix(what)),
             loss: None,
             fast: false,
             certain: false,
-            estimate: None,
+            estimate: Arc::default(),
         }
     }
 
@@ -67,9 +63,9 @@ impl Progress {
     }
 
     /// Another thread finds out about how many steps there will be, unless the run is over soon. Nothing waits for it.
-    pub(super) fn estimated_by(mut self, estimate: impl FnOnce() -> Option<Step> + Send + 'static) -> Self {
-        if !self.silent {
-            let answer = Arc::clone(self.estimate.insert(Arc::default()));
+    pub(super) fn estimated_by(self, estimate: impl FnOnce() -> Option<Step> + Send + 'static) -> Self {
+        if self.bar.is_some() {
+            let answer = Arc::clone(&self.estimate);
             thread::spawn(move || {
                 thread::sleep(PATIENCE);
                 estimate().map(|steps| answer.set(steps))
@@ -89,47 +85,41 @@ impl Progress {
     /// # Errors
     /// If the tapes outgrow memory.
     pub(super) fn run(&mut self, simulator: &mut Simulator<'_>, limit: Step) -> Result<Outcome, TooMuch> {
-        if self.silent {
+        if self.bar.is_none() {
             return memory::run(simulator, limit);
         }
         loop {
             let pause = simulator.steps().saturating_add(CHUNK).min(limit);
             let outcome = memory::run(simulator, pause)?;
-            self.show(simulator.steps());
+            self.reach(simulator.steps());
             if outcome != Outcome::StepLimit || pause == limit {
                 return Ok(outcome);
             }
         }
     }
 
-    /// Says that `steps` are made.
-    pub(super) fn reach(&mut self, steps: Step) {
-        if !self.silent {
-            self.show(steps);
-        }
-    }
-
     /// Says that `steps` are made and the loss is `loss`; cheap enough for every step of a fast engine.
     #[inline]
     pub(super) fn reach_with_loss(&mut self, steps: Step, loss: f64) {
-        if !self.silent && (steps.is_multiple_of(LOOK) || !self.fast) {
+        if self.bar.is_some() && (steps.is_multiple_of(LOOK) || !self.fast) {
             self.loss = Some(loss);
             self.fast = steps as f64 > 1e5 * self.started.elapsed().as_secs_f64();
-            self.show(steps);
+            self.reach(steps);
         }
     }
 
-    fn show(&mut self, steps: Step) {
+    /// Says that `steps` are made.
+    pub(super) fn reach(&mut self, steps: Step) {
+        let Some(bar) = &self.bar else { return };
         let elapsed = self.started.elapsed();
         if elapsed < PATIENCE {
             return;
         }
-        let estimate = self.estimate.as_ref().and_then(|estimate| estimate.get().copied());
-        let (what, expected) = (self.what, estimate.unwrap_or(self.expected).max(steps));
+        let estimate = self.estimate.get().copied();
+        let expected = estimate.unwrap_or(self.expected).max(steps);
         // A limit is no length: a bar is drawn only where the number of steps is known.
         let known = self.certain || estimate.is_some();
         let style = ProgressStyle::with_template(if known { KNOWN } else { UNKNOWN });
-        let bar = self.bar.get_or_insert_with(|| ProgressBar::new(expected).with_prefix(what));
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_length(expected);
         let per_second = (steps as f64 / elapsed.as_secs_f64()) as u64;
@@ -150,7 +140,8 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
+        // A bar that has not appeared leaves nothing behind.
+        if let Some(bar) = self.bar.as_ref().filter(|_| self.started.elapsed() >= PATIENCE) {
             bar.finish_and_clear();
         }
     }

@@ -235,35 +235,36 @@ impl StreamComparison {
             Some(draw) => draw.to_string(),
             None => "Rows of a table, drawn at random".to_owned(),
         };
-        chart(&title, name, &self.learner, &self.ordinary)
+        let Self { learner, ordinary, .. } = self;
+        let share = |right: usize| right as f64 / N_NEW as f64;
+        let thousands = |samples: u64| samples as f64 / 1000.0;
+        let seen = ordinary.iter().flat_map(|run| &run.curve).map(|&(samples, _)| samples).max().unwrap_or(1);
+        let last = thousands(seen.max(learner.passed));
+        let subtitle = if seen < learner.passed {
+            format!("one stream; the ordinary networks see the first {} samples", grouped(seen))
+        } else {
+            format!("one stream and one budget: {} samples pass before everybody", grouped(learner.passed))
+        };
+        let beyond = 1.04 * last;
+        let x = Axis::over("thousands of samples that passed", [0.0, beyond]);
+        let y = Axis::over("share of 10,000 new inputs right", [0.4, 1.0]).with_room();
+        let mut chart = Chart::new(&title, &subtitle, x, y);
+        for run in ordinary {
+            let colour = if run.optimiser == "SGD" { "#4477aa" } else { "#cc6677" };
+            let points = run.curve.iter().map(|&(samples, right)| (thousands(samples), share(right)));
+            chart.line(points, Stroke::solid(colour, 1.0));
+        }
+        chart.explain(Stroke::solid("#4477aa", 1.0), "ordinary networks, SGD");
+        chart.explain(Stroke::solid("#cc6677", 1.0), "ordinary networks, Adam");
+        let (end, before, right) =
+            (thousands(learner.passed), share(learner.right_before), share(learner.right));
+        chart.line(
+            [(0.0, before), (end, before), (end, right), (beyond, right)],
+            Stroke::solid("#228833", 2.0),
+        );
+        chart.explain(Stroke::solid("#228833", 2.0), name);
+        chart.finish()
     }
-}
-
-fn chart(title: &str, name: &str, learner: &LearnerRun, ordinary: &[OrdinaryRun]) -> String {
-    let share = |right: usize| right as f64 / N_NEW as f64;
-    let thousands = |samples: u64| samples as f64 / 1000.0;
-    let seen = ordinary.iter().flat_map(|run| &run.curve).map(|&(samples, _)| samples).max().unwrap_or(1);
-    let last = thousands(seen.max(learner.passed));
-    let subtitle = if seen < learner.passed {
-        format!("one stream; the ordinary networks see the first {} samples", grouped(seen))
-    } else {
-        format!("one stream and one budget: {} samples pass before everybody", grouped(learner.passed))
-    };
-    let beyond = 1.04 * last;
-    let x = Axis::over("thousands of samples that passed", [0.0, beyond]);
-    let y = Axis::over("share of 10,000 new inputs right", [0.4, 1.0]).with_room();
-    let mut chart = Chart::new(title, &subtitle, x, y);
-    for run in ordinary {
-        let colour = if run.optimiser == "SGD" { "#4477aa" } else { "#cc6677" };
-        let points = run.curve.iter().map(|&(samples, right)| (thousands(samples), share(right)));
-        chart.line(points, Stroke::solid(colour, 1.0));
-    }
-    chart.explain(Stroke::solid("#4477aa", 1.0), "ordinary networks, SGD");
-    chart.explain(Stroke::solid("#cc6677", 1.0), "ordinary networks, Adam");
-    let (end, before, right) = (thousands(learner.passed), share(learner.right_before), share(learner.right));
-    chart.line([(0.0, before), (end, before), (end, right), (beyond, right)], Stroke::solid("#228833", 2.0));
-    chart.explain(Stroke::solid("#228833", 2.0), name);
-    chart.finish()
 }
 
 /// An ordinary network: optimiser, hidden layers, rate.
