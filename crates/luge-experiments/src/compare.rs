@@ -10,7 +10,7 @@ use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, StandardUniform};
 use serde::Serialize;
 
-use luge::draw::plot::{Axis, Chart, Stroke, numeral};
+use luge::draw::{Axis, Chart, Stroke, numeral};
 
 /// The features and the label of each sample, in the order of `learners/xor.csv`.
 pub const SAMPLES: [([f64; 2], f64); 4] =

@@ -7,8 +7,8 @@ use luge_machine::{Input, Machine};
 use luge_train::Precision;
 
 use luge::{
-    draw::plot::{Axis, Chart, Stroke},
-    run::{engine::TrainingConfig, run_stats::FirstMismatch},
+    draw::{Axis, Chart, Stroke},
+    run::{FirstMismatch, TrainingConfig},
     trace::{PreparedTrace, TraceError, TraceOptions},
 };
 

@@ -17,6 +17,11 @@ pub mod rocq;
 #[doc(hidden)]
 pub mod summary;
 
+pub use checkpoint::{Checkpoint, CheckpointError, Frame, Recorder};
+pub use model::{AnyModel, Model, ModelError};
+#[doc(hidden)]
+pub use outputs::{Output, OutputError, Outputs};
+
 /// A file that the system does not let us read or write.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {doing} {name}")]

@@ -38,7 +38,8 @@ pub use classes::classes_as_wanted;
 pub use error::JobError;
 pub use primaries::{Primaries, StandardPrimaries};
 use program::SizedSource;
-use source::Source;
+pub use program::{ProgramError, is_program};
+pub use source::{OpenError, ReadError, Source};
 
 /// What to do.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

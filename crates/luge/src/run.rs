@@ -17,3 +17,7 @@ pub(crate) mod situations;
 #[doc(hidden)]
 pub mod step_checker;
 pub(crate) mod two_cores;
+
+pub use engine::{Chosen, EngineChoice, EngineError, Task, TrainingConfig};
+pub use follow::{Comparisons, ObservationRate, RunProgress};
+pub use run_stats::{FirstMismatch, RunStats};

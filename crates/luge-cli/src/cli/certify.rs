@@ -4,13 +4,13 @@ use std::{ops::ControlFlow, path::PathBuf};
 
 use luge::{
     files::{
+        AnyModel, Model, ModelError,
         audit::{audit, not_checked, other_data, unknown},
-        model::{AnyModel, Model, ModelError},
         rocq::{self, ProofExport},
     },
     job::{Data, StandardPrimaries},
     object,
-    run::follow::{ObservationRate, RunProgress},
+    run::{ObservationRate, RunProgress},
     training::{Claim, PreparedTraining, TrainingError},
 };
 use luge_machine::Step;

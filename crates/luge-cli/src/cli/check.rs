@@ -2,7 +2,7 @@
 
 use indicatif::HumanCount;
 use luge::{
-    job::{program, source::Source},
+    job::{Source, program},
     object,
 };
 use luge_machine::lowering::{Moves, lower};

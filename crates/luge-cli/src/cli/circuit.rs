@@ -5,7 +5,7 @@ use std::path::Path;
 use indicatif::HumanCount;
 use luge::{
     files::bounded,
-    job::source::Source,
+    job::Source,
     object,
     ordinary::{OrdinaryError, SampleStream, machine_circuit},
     stream::{Draw, Samples},

@@ -5,7 +5,7 @@ mod stream;
 use std::path::PathBuf;
 
 use indicatif::HumanCount;
-use luge::{draw::plot::numeral, object};
+use luge::{draw::numeral, object};
 use luge_experiments::compare::{Comparison, Descent, DescentOptions, Ending, GRID};
 use serde::Serialize;
 

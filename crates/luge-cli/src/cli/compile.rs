@@ -6,8 +6,8 @@ use indicatif::HumanCount;
 use luge::{
     StreamJob, TrainJob,
     data::Table,
-    files::{outputs::Output, summary},
-    job::source::Source,
+    files::{Output, summary},
+    job::Source,
     stream::{Order, Samples},
 };
 use luge_machine::{

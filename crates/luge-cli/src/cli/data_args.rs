@@ -7,11 +7,8 @@ use std::{
 
 use luge::{
     data::{ClassCode, Missing, PrepareOptions, Scale, Split, decode},
-    files::{bounded, outputs::Outputs},
-    job::{
-        Data, TrainJob, program,
-        source::{OpenError, Source},
-    },
+    files::{Outputs, bounded},
+    job::{Data, OpenError, Source, TrainJob, program},
 };
 use luge_net::{NumberFormat, numbers::FormatError};
 

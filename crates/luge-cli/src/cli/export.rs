@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use luge::{
     files::{
+        AnyModel, Output,
         export::{graph, stream_graph},
-        model::AnyModel,
-        outputs::Output,
         rocq::{self, ProofExport, Theorem},
     },
     ordinary::onnx,

@@ -7,14 +7,9 @@ use std::{error::Error, fmt, io, process::ExitCode};
 
 use luge::{
     draw::edges::EdgesError,
-    files::{checkpoint::CheckpointError, outputs::OutputError},
-    job::{
-        JobError,
-        auto_format::NoFormat,
-        catalogue,
-        source::{OpenError, ReadError, Source},
-    },
-    run::{engine::EngineError, memory::TooMuch, revisit::RevisitError},
+    files::{CheckpointError, OutputError},
+    job::{JobError, OpenError, ReadError, Source, auto_format::NoFormat, catalogue},
+    run::{EngineError, memory::TooMuch, revisit::RevisitError},
     trace::{LONGEST_SEARCH, TraceError},
     training::{Certificate, Claim},
 };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use luge::{
     files::atomic_file,
-    job::{program::ProgramError, source::Source},
+    job::{ProgramError, Source},
 };
 
 use super::{Failure, print};

@@ -6,7 +6,7 @@ mod network;
 use indicatif::HumanCount;
 use luge::trace::MAX_CELLS;
 use luge::{
-    files::{model::AnyModel, summary::spelled},
+    files::{AnyModel, summary::spelled},
     job::Loaded,
     object,
 };

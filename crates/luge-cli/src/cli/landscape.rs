@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use luge::{
     draw::{
         edges::{Edge, OutgoingEdges},
-        plot::numeral,
+        numeral,
     },
     object,
     trace::TraceOptions,

@@ -13,17 +13,10 @@ use std::{
 };
 
 use luge::{
-    draw::loss_curve::LossCurve,
-    files::{
-        checkpoint::{Checkpoint, Frame, Recorder, network_digest},
-        outputs::{Output, Outputs},
-    },
+    draw::LossCurve,
+    files::{Checkpoint, Frame, Output, Outputs, Recorder, checkpoint::network_digest},
     job::Job,
-    run::{
-        follow::{ObservationRate, RunProgress},
-        memory::Bytes,
-        run_stats::RunStats,
-    },
+    run::{ObservationRate, RunProgress, RunStats, memory::Bytes},
     stream::StreamMoment,
 };
 use luge_net::Network;

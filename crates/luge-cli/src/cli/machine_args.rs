@@ -3,7 +3,7 @@
 use std::{fs::File, io::Read, path::Path};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use luge::job::{Loaded, TraceJob, catalogue, program::EXTENSION, source::Source};
+use luge::job::{Loaded, Source, TraceJob, catalogue, program::EXTENSION};
 use luge_machine::{Step, formats::Format};
 use luge_net::Word;
 

@@ -9,11 +9,8 @@ use std::{
 use indicatif::HumanCount;
 use luge::{
     certificate::answer::verdict_on,
-    files::outputs::Outputs,
-    job::{
-        JobError,
-        program::{ProgramError, overflow},
-    },
+    files::Outputs,
+    job::{JobError, ProgramError, program::overflow},
     object,
     ordinary::{
         LearnerCircuit, OrdinaryError, OrdinaryModel, OrdinaryOptions, OrdinaryReport, PreparedOrdinary,

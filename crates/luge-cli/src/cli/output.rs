@@ -11,7 +11,7 @@ use std::{
 
 use indicatif::HumanCount;
 use luge::{
-    files::outputs::{Output, Outputs},
+    files::{Output, Outputs},
     training::Claim,
 };
 use serde::Serialize;

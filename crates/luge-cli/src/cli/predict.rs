@@ -4,7 +4,7 @@ use std::{fmt::Write, path::PathBuf};
 
 use luge::{
     data::{Answer, Preparation},
-    files::model::AnyModel,
+    files::AnyModel,
     object,
 };
 use luge_net::Values;

@@ -9,7 +9,7 @@ use std::{
 
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 use luge::{
-    draw::plot::numeral,
+    draw::numeral,
     run::memory::{self, TooMuch},
 };
 use luge_machine::{Outcome, Simulator, Step};

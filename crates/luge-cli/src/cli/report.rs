@@ -7,16 +7,8 @@ use std::{
 
 use luge::{
     data::Table,
-    files::{
-        checkpoint::Checkpoint,
-        model::{AnyModel, Model, data_digest},
-        outputs::{Output, OutputError, Outputs},
-    },
-    job::{
-        Data, Job, TraceJob, TrainJob, catalogue,
-        program::{SizedSource, is_program},
-        source::Source,
-    },
+    files::{AnyModel, Checkpoint, Model, Output, OutputError, Outputs, model::data_digest},
+    job::{Data, Job, Source, TraceJob, TrainJob, catalogue, is_program, program::SizedSource},
     stream::{self, Draw, Samples, ShippedStream, StreamJob},
 };
 use luge_lab::{MAX_MOMENTS, PreparedJob, Report, RunError, StreamFilm, stream_report};

@@ -3,10 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use luge::{
-    files::{
-        atomic_file,
-        checkpoint::{Checkpoint, CheckpointError},
-    },
+    files::{Checkpoint, CheckpointError, atomic_file},
     job::Job,
 };
 

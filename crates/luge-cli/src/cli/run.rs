@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use indicatif::HumanCount;
 use luge::{
-    draw::picture::{Picture, Size},
+    draw::{Picture, Size},
     files::summary,
     job::TraceJob,
     object,

@@ -6,9 +6,9 @@ use indicatif::HumanCount;
 use luge::{
     StreamJob,
     certificate::answer::verdict_on,
-    draw::loss_curve::LossCurve,
-    files::{export::stream_graph, outputs::Outputs},
-    job::{Data, Job, program, source::Source},
+    draw::LossCurve,
+    files::{Outputs, export::stream_graph},
+    job::{Data, Job, Source, program},
     object,
     ordinary::{OrdinaryOptions, sample_format},
     stream::{

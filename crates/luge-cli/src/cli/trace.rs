@@ -4,16 +4,11 @@ use std::path::PathBuf;
 
 use indicatif::HumanCount;
 use luge::{
-    draw::{loss_curve::LossCurve, plot::numeral},
+    draw::{LossCurve, numeral},
     files::summary,
     job::{Job, TraceJob},
     ordinary::OrdinaryOptions,
-    run::{
-        engine::{EngineChoice, TrainingConfig},
-        follow::Comparisons,
-        memory,
-        run_stats::FirstMismatch,
-    },
+    run::{Comparisons, EngineChoice, FirstMismatch, TrainingConfig, memory},
     stream::StreamEngineChoice,
     trace::{LONGEST_SEARCH, MAX_CELLS, PreparedTrace, Trace, TraceOptions},
 };

@@ -6,16 +6,15 @@ use indicatif::HumanCount;
 use luge::{
     certificate::answer::{Answer, Learned},
     data::Score,
-    draw::{loss_curve::LossCurve, plot::numeral},
-    files::{model::Model, outputs::Outputs, summary},
+    draw::{LossCurve, numeral},
+    files::{Model, Outputs, summary},
     job::{
-        Job, StandardPrimaries, TrainJob,
+        Job, Source, StandardPrimaries, TrainJob,
         catalogue::{self, FIRST_LEARNER},
         program,
-        source::Source,
     },
     object,
-    run::{engine::EngineChoice, estimate},
+    run::{EngineChoice, estimate},
     training::{MAX_CELLS, PreparedTraining, TrainingReport},
 };
 use luge_landscape::{BitConversion, Carrier, LandscapeKind, VertexSet};

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use luge::{
-    draw::loss_curve::LossCurve,
-    files::{checkpoint::Checkpoint, outputs::Output},
+    draw::LossCurve,
+    files::{Checkpoint, Output},
 };
 use luge_net::Network;
 use luge_train::Outcome;

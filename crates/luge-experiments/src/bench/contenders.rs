@@ -7,7 +7,7 @@ use luge_machine::{Alphabet, Input, Machine, Move, Pattern, SymbolId, TapeInput,
 use luge_train::{CacheLevel, Engine, StopRule};
 
 use luge::{
-    run::engine::{EngineChoice, EngineError, Task, TrainingConfig},
+    run::{EngineChoice, EngineError, Task, TrainingConfig},
     trace::{PreparedTrace, TraceOptions},
     training::PreparedTraining,
 };

@@ -13,7 +13,7 @@ use super::{
 use luge::{
     data::PrepareOptions,
     job::{Data, JobError, TrainJob, catalogue, program},
-    run::follow::ObservationRate,
+    run::ObservationRate,
     training::PreparedTraining,
 };
 

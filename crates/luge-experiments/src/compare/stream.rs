@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::{Optimiser, Ordinary};
 use luge::{
-    draw::plot::{Axis, Chart, Stroke, grouped},
+    draw::{Axis, Chart, Stroke, grouped},
     ordinary::{OrdinaryError, OrdinaryOptions, PreparedOrdinary},
     stream::{Concept, Draw, Order, PreparedStreamError, Samples, Stream, StreamJob},
 };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use indicatif::HumanCount;
 use luge::{
     data::PrepareOptions,
-    files::outputs::Outputs,
+    files::Outputs,
     object,
     stream::{Concept, Draw, Order, Samples, ShippedStream, StreamJob},
 };

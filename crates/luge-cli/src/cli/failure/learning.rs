@@ -2,8 +2,8 @@
 
 use luge::{
     data::TableError,
-    files::model::ModelError,
-    job::{program::ProgramError, source::Source},
+    files::ModelError,
+    job::{ProgramError, Source},
     training::TrainingError,
 };
 use luge_landscape::{BuildError, ExtendedError, LearnerError, PrimaryError};

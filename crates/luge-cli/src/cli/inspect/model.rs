@@ -5,8 +5,8 @@ use std::path::Path;
 use indicatif::HumanCount;
 use luge::{
     certificate::{Certificate, answer::failed},
-    draw::plot::numeral,
-    files::model::Model,
+    draw::numeral,
+    files::Model,
     object,
     stream::StreamModel,
     training::VariableWeights,

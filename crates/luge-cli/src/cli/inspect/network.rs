@@ -3,7 +3,7 @@
 use indicatif::HumanCount;
 use luge::{
     certificate::paper_bounds::{Arrangement, SizeClaim},
-    files::model::Model,
+    files::Model,
     job::Loaded,
     trace::{PreparedTrace, TraceError, TraceOptions},
 };

@@ -3,7 +3,7 @@
 use lsp_types::{
     DiagnosticSeverity, Hover, HoverContents, MarkupContent, MarkupKind, Position, Range, TextEdit,
 };
-use luge::job::program::{self, ProgramError};
+use luge::job::{ProgramError, program};
 use luge_machine::{
     Diagnostic, Severity,
     lowering::{Moves, lower},

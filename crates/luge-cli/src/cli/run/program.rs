@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use indicatif::HumanCount;
 use luge::{
     certificate::translation,
-    job::{program, source::Source},
+    job::{Source, program},
     object,
 };
 use luge_landscape::Learner;
