@@ -81,13 +81,10 @@ class Job:
         """Trains. ``arrays``: keep losses, vertices and heads of every step of a trace."""
         with located(self._learner):
             prepared = self._inner.prepare()
-        if isinstance(prepared, _luge.PreparedTrace):
-            return Trace(prepared.run(arrays=arrays, callback=callback, every=every), self._inner)
-        training: Training | Stream
-        if isinstance(prepared, _luge.PreparedStream):
-            training = Stream(prepared.train(callback=callback, every=every), self._inner)
-        else:
-            training = Training(prepared.train(callback=callback, every=every), self._inner)
+        finished = prepared.train(arrays=arrays, callback=callback, every=every)
+        if self.kind == "trace":
+            return Trace(finished, self._inner)
+        training: Training | Stream = Stream(finished, self._inner) if self.kind == "stream" else Training(finished, self._inner)
         if training.overflow is not None:
             warnings.warn(f"{training.overflow}; {REMEDY}", OverflowWarning, stacklevel=_outside())
         return training
@@ -98,19 +95,15 @@ class Job:
 
     def graph(self) -> dict[str, Any]:
         """The network that training would begin with, for other programs: docs/graph-format.md."""
-        prepared = self._inner.prepare()
-        if not isinstance(prepared, _luge.PreparedTraining):
+        if self.kind != "train":
             raise LugeError(f"only training on a table has a graph to export here, not a {self.kind}")
-        return json.loads(prepared.graph())
+        return json.loads(self._inner.prepare().graph())
 
     def steps(self) -> Iterator[_luge.Step]:
         """The run step by step; it goes as far as somebody has looked."""
-        prepared = self._inner.prepare()
-        if isinstance(prepared, _luge.PreparedStream):
+        if self.kind == "stream":
             raise LugeError("the steps of a stream are seen by a callback: luge.stream(…, callback=…)")
-        if isinstance(prepared, _luge.PreparedTrace):
-            return _luge.Steps.of_plan(prepared)
-        return _luge.Steps.of_lesson(prepared)
+        return self._inner.prepare().steps()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Job) and self.to_json() == other.to_json()

@@ -50,29 +50,29 @@ class Run(_Summed):
 class Trace(_Summed):
     """A trace: ``outcome``, ``steps``, ``machine_steps``, ``mismatches``, ``loss``, ``engine``, ``path``, …"""
 
-    def __init__(self, inner: _luge.Trace, job: _luge.Job) -> None:
+    def __init__(self, inner: _luge.Finished, job: _luge.Job) -> None:
         self._inner, self._job = inner, job
         self.summary = json.loads(inner.summary)
 
     @property
     def exact(self) -> bool:
         """Whether every iterate is the machine's configuration, and training ends where the machine does."""
-        return self._inner.exact
+        return self._inner.certified
 
     @property
     def losses(self) -> np.ndarray | None:
         """The loss before each step and at the end; ``None`` without ``arrays``."""
-        return self._inner.losses
+        return None if self._inner.arrays is None else self._inner.arrays[0]
 
     @property
     def vertices(self) -> np.ndarray | None:
         """The vertex before each step and at the end; the smallest integer where none clearly has all the weight."""
-        return self._inner.vertices
+        return None if self._inner.arrays is None else self._inner.arrays[1]
 
     @property
     def heads(self) -> np.ndarray | None:
         """The cell of each binary tape's head, one row per step, one column per tape."""
-        return self._inner.heads
+        return None if self._inner.arrays is None else self._inner.arrays[2]
 
     @property
     def steps_traced(self) -> int:
@@ -161,9 +161,7 @@ class Model:
 
         The columns of a frame are found by their names, in whatever order they stand; columns that the model does not know are refused.
         """
-        columns = [feature["column"] for feature in self.card["preparation"]["features"]]
-        targets = [target["column"] for target in self.card["preparation"]["targets"]]
-        return self._inner.predict(data.matrix(data.columns(x, columns, targets)))
+        return self._inner.predict(data.matrix(data.columns(x, *self._inner.columns)))
 
     def graph(self) -> dict[str, Any]:
         """The whole network before training, for other programs: docs/graph-format.md."""
@@ -174,7 +172,7 @@ class Model:
 
         Data on which it was not trained are no error: the claim ``data`` does not hold then.
         """
-        return Audit(json.loads(self._inner.certify(data.matrix(x), data.matrix(y), retrain=retrain, saturate=saturate)))
+        return Audit(json.loads(self._inner.certify((data.matrix(x), data.matrix(y)), retrain=retrain, saturate=saturate)))
 
     def figure(self) -> Svg:
         """The network of the paper's Figure 1, with this network's sizes."""
@@ -194,10 +192,11 @@ class Training(_Summed):
     One that was pickled keeps its figures and its model; what needs the run itself makes it again.
     """
 
-    def __init__(self, inner: _luge.Training, job: _luge.Job) -> None:
-        self._inner: _luge.Training | None = inner
+    def __init__(self, inner: _luge.Finished, job: _luge.Job) -> None:
+        self._inner: _luge.Finished | None = inner
         self._job = job
         self.summary = json.loads(inner.summary)
+        assert inner.model is not None
         self.model = Model(inner.model)
         #: Whether the certificate proves the run.
         self.certified: bool = inner.certified
@@ -205,10 +204,9 @@ class Training(_Summed):
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (Training, self._job.to_json(), {"summary": self.summary, "model": self.model, "certified": self.certified})
 
-    def _run(self) -> _luge.Training:
+    def _run(self) -> _luge.Finished:
         if self._inner is None:
-            self._inner = self._job.prepare().train(callback=None, every=1)  # type: ignore[assignment,union-attr,call-arg]
-        assert self._inner is not None
+            self._inner = self._job.prepare().train(arrays=False, callback=None, every=1)
         return self._inner
 
     def variables(self, step: Any) -> dict[str, np.ndarray]:
@@ -272,15 +270,18 @@ def _restored(kind: Any, job: str, known: dict[str, Any]) -> Any:
 class StreamModel:
     """A network that was trained on a stream."""
 
-    def __init__(self, inner: _luge.StreamModel) -> None:
+    def __init__(self, inner: _luge.Model) -> None:
+        if not inner.of_stream:
+            raise LugeError("this is no model of a stream")
         self._inner = inner
 
     @classmethod
     def from_bytes(cls, data: bytes) -> StreamModel:
         """Reads the bytes of a file."""
-        inner = _luge.StreamModel.from_bytes(data)
-        if inner is None:
-            raise LugeError("this is no model of a stream")
+        try:
+            inner = _luge.Model.from_bytes(data)
+        except LugeError as error:
+            raise LugeError(f"this is no model of a stream: {error}") from None
         return cls(inner)
 
     @classmethod
@@ -306,19 +307,18 @@ class StreamModel:
 
     def certify(self, x: Any = None, y: Any = None, *, saturate: bool = False) -> Audit:
         """Trains again, and holds every weight to that; ``x`` and ``y``, as they were given to training, if the samples were rows of arrays."""
-        table = None if x is None else (data.matrix(x), data.matrix(y), *self._inner.columns)
-        claims = dict(json.loads(self._inner.certify(table, saturate=saturate)))
-        holds = all(claim["holds"] for name, claim in claims.items() if name != "no_overflow")
-        return Audit({"audit": claims, "retrained": None, "not_checked": [], "holds": holds})
+        table = None if x is None else (data.matrix(x), data.matrix(y))
+        return Audit(json.loads(self._inner.certify(table, retrain=True, saturate=saturate)))
 
 
 class Stream(_Summed):
     """What training on a stream left behind: ``theta``, ``steps``, ``taken``, ``halted``, ``certificate``, ``certified``, ``overflow``, …"""
 
-    def __init__(self, inner: _luge.Stream, job: _luge.Job) -> None:
-        self._inner: _luge.Stream | None = inner
+    def __init__(self, inner: _luge.Finished, job: _luge.Job) -> None:
+        self._inner: _luge.Finished | None = inner
         self._job = job
         self.summary = json.loads(inner.summary)
+        assert inner.model is not None
         self.model = StreamModel(inner.model)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -341,8 +341,7 @@ class Stream(_Summed):
     def plot(self) -> Svg:
         """The loss over the steps, with the bounds it must keep; on landscape plain."""
         if self._inner is None:
-            self._inner = self._job.prepare().train(callback=None, every=1)  # type: ignore[assignment,union-attr,call-arg]
-        assert self._inner is not None
+            self._inner = self._job.prepare().train(arrays=False, callback=None, every=1)
         return Svg(self._inner.plot(self.learner, f"{self.steps:,} gradient steps on a stream"))
 
     def __repr__(self) -> str:

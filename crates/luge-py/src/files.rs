@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use luge::files::outputs::{OutputError, Outputs};
+use luge::files::Outputs;
 use pyo3::prelude::*;
 
 use crate::refusal::Refusal;
@@ -11,12 +11,15 @@ use crate::refusal::Refusal;
 pub(crate) fn write(files: &[(PathBuf, Vec<u8>)], force: bool) -> Result<(), Refusal> {
     let mut outputs = Outputs::new(force);
     let places: Vec<_> = files.iter().map(|(path, _)| outputs.place(path)).collect::<Result<_, _>>()?;
-    let written = places.iter().zip(files).try_for_each(|(place, (_, content))| place.write(content));
-    written.map_err(|error: OutputError| error.into())
+    Ok(places.iter().zip(files).try_for_each(|(place, (_, content))| place.write(content))?)
 }
 
 /// Writes files, or none of them if a place is refused: each is complete or not there; with `force` they replace files.
 #[pyfunction]
-pub(crate) fn write_files(py: Python<'_>, files: Vec<(PathBuf, Vec<u8>)>, force: bool) -> PyResult<()> {
-    Ok(py.detach(|| write(&files, force))?)
+pub(crate) fn write_files(
+    py: Python<'_>,
+    files: Vec<(PathBuf, Vec<u8>)>,
+    force: bool,
+) -> Result<(), Refusal> {
+    py.detach(|| write(&files, force))
 }

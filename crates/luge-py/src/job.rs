@@ -3,27 +3,28 @@
 use std::sync::Arc;
 
 use luge::{
+    StreamJob,
     data::{PrepareOptions, Range, Table, TableError},
-    job::{Data, Job as Inner, JobError, TraceJob, TrainJob, classes_as_wanted, program::is_program},
+    job::{Data, Job as Inner, JobError, TraceJob, TrainJob, classes_as_wanted, is_program},
+    stream::{self, Draw, Order, Samples, StreamLandscape, StreamOptions},
 };
-use luge_net::NumberFormat;
+use luge_experiments::compare::stream::{CompareError, StreamComparison};
+use luge_net::{NumberFormat, Word};
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
 
 use crate::{
     arrays,
-    lesson::PreparedTraining,
-    plan::PreparedTrace,
+    prepared::{Network, Prepared},
     refusal::Refusal,
     source::Source,
-    stream::{self, PreparedStream},
     watch::aside,
 };
 
 /// Features, labels, and the names of both.
-pub(crate) type Arrays<'py> =
-    (PyReadonlyArray2<'py, f64>, PyReadonlyArray2<'py, f64>, Vec<String>, Vec<String>);
+type Arrays<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray2<'py, f64>, Vec<String>, Vec<String>);
 
 /// What to do: trace a machine, or train a learner on data or on a stream.
 #[pyclass(frozen, module = "luge._luge")]
@@ -84,7 +85,7 @@ impl Job {
     /// Train a learner on a stream: rows of arrays, samples that are drawn, or those that ship with it. `asked`: JSON.
     #[staticmethod]
     fn stream(source: &Source, data: Option<Arrays<'_>>, asked: &str) -> Result<Self, Refusal> {
-        Ok(Self { inner: Inner::Stream(stream::job(source, data, asked)?), format_choice: None })
+        Ok(Self { inner: Inner::Stream(stream_job(source, data, asked)?), format_choice: None })
     }
 
     /// Reads a job back.
@@ -99,18 +100,24 @@ impl Job {
     }
 
     /// The same with the smallest number format that does for a program, and its numbers held to it; a machine's is left as it is.
-    fn choose_format(&self, py: Python<'_>, saturate: bool) -> PyResult<Self> {
+    fn choose_format(&self, py: Python<'_>, saturate: bool) -> Result<Self, Refusal> {
         let mut inner = self.inner.clone();
-        let format_choice = py.detach(|| match &mut inner {
+        let chosen = py.detach(|| match &mut inner {
             Inner::Train(job) => {
-                let choice = is_program(&job.source).then(|| job.choose_format()).transpose()?;
+                let chosen = is_program(&job.source).then(|| job.choose_format()).transpose()?;
                 fit(job, saturate)?;
-                Ok::<_, Refusal>(choice.map(|choice| choice.to_string()))
+                Ok(chosen)
             }
-            Inner::Stream(job) => stream::choose_format(job, saturate),
+            Inner::Stream(job) => {
+                let chosen = is_program(&job.source).then(|| job.choose_format()).transpose()?;
+                if let Samples::Table(table, _) = &mut job.samples {
+                    *table = fitted(table.clone(), job.options.format, saturate)?;
+                }
+                Ok(chosen)
+            }
             Inner::Trace(_) => Err(Refusal::unfit("a trace has no number format")),
         })?;
-        Ok(Self { inner, format_choice })
+        Ok(Self { inner, format_choice: chosen.map(|chosen| chosen.to_string()) })
     }
 
     /// How the number format was chosen, if nobody named one.
@@ -129,25 +136,66 @@ impl Job {
         }
     }
 
-    /// Reads everything and builds the network: a plan for a trace, a lesson for training.
-    fn prepare<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match self.inner.clone() {
-            Inner::Trace(job) => {
-                let plan = aside(py, move || job.prepare())?.map_err(Refusal::from)?;
-                Ok(Bound::new(py, PreparedTrace { inner: Arc::new(plan) })?.into_any())
-            }
-            Inner::Train(job) => {
-                let job = Arc::new(job);
-                let own = Arc::clone(&job);
-                let lesson = aside(py, move || own.prepare())?.map_err(Refusal::from)?;
-                Ok(Bound::new(py, PreparedTraining { inner: Arc::new(lesson), job })?.into_any())
-            }
-            Inner::Stream(job) => {
-                let prepared = aside(py, move || PreparedStream::new(job))??;
-                Ok(Bound::new(py, prepared)?.into_any())
-            }
-        }
+    /// Reads everything and builds the network.
+    fn prepare(&self, py: Python<'_>) -> Result<Prepared, Refusal> {
+        let job = self.inner.clone();
+        let network = aside(py, move || Network::new(job))??;
+        Ok(Prepared { inner: Arc::new(network) })
     }
+}
+
+/// What is asked for, as JSON.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    draw: Option<Draw>,
+    order: String,
+    primary: Option<String>,
+    set: Vec<String>,
+    landscape: String,
+    options: Value,
+    prepare: PrepareOptions,
+    /// Whether numbers outside the format become its ends; left out: they are not held to it yet, [`Job::choose_format`] does that.
+    saturate: Option<bool>,
+}
+
+/// The job of a learner on a stream: rows of a table, samples that are drawn, or those that ship with it.
+fn stream_job(source: &Source, data: Option<Arrays<'_>>, asked: &str) -> Result<StreamJob, Refusal> {
+    let asked: Asked = serde_json::from_str(asked)?;
+    let source = source.inner.clone();
+    let usual = StreamOptions::new(StreamJob::format_for(&source));
+    let options = changed(&usual, &asked.options.to_string())?;
+    let samples = match (data, asked.draw) {
+        (Some(data), _) => {
+            let mut table = table_of(&source, data, &asked.prepare)?;
+            if let Some(saturate) = asked.saturate {
+                table = fitted(table, options.format, saturate)?;
+            }
+            Samples::Table(table, Order::from_word(&asked.order)?)
+        }
+        (None, Some(draw)) => Samples::Draw(draw),
+        (None, None) => stream::own_samples(&source, options.format)?
+            .ok_or_else(|| JobError::NoData(source.name.clone()))?,
+    };
+    let mut job = StreamJob::new(source, samples);
+    (job.options, job.set) = (options, asked.set);
+    job.landscape = StreamLandscape::from_word(&asked.landscape)?;
+    job.primary = asked.primary.unwrap_or(job.primary);
+    Ok(job)
+}
+
+/// Compares the learner of a job with ordinary networks on the same samples, of which these see at most so many.
+#[pyfunction]
+pub(crate) fn compare(py: Python<'_>, job: &Job, samples: u64) -> Result<String, Refusal> {
+    let Inner::Stream(job) = &job.inner else {
+        return Err(Refusal::unfit("only learners on a stream are compared"));
+    };
+    let compared =
+        py.detach(|| StreamComparison::run(job, samples, |_| {})).map_err(|error| match error {
+            CompareError::Stream(error) => error.into(),
+            error => Refusal::unfit(error.to_string()),
+        })?;
+    Ok(serde_json::to_string(&compared)?)
 }
 
 /// Makes every number one that the format can hold.
@@ -165,7 +213,7 @@ pub(crate) fn fitted(mut table: Table, format: NumberFormat, saturate: bool) -> 
 }
 
 /// Arrays as a table, prepared, with classes as the learner wants them.
-pub(crate) fn table_of(
+fn table_of(
     source: &luge::Source,
     (x, y, features, labels): Arrays<'_>,
     asked: &PrepareOptions,
@@ -182,7 +230,7 @@ pub(crate) fn refused(error: TableError) -> JobError {
 }
 
 /// Options with some fields changed, as their JSON names them; unknown ones and wrong words are refused.
-pub(crate) fn changed<T: Serialize + DeserializeOwned>(options: &T, changes: &str) -> Result<T, Refusal> {
+fn changed<T: Serialize + DeserializeOwned>(options: &T, changes: &str) -> Result<T, Refusal> {
     let mut fields = serde_json::to_value(options)?;
     merge(&mut fields, serde_json::from_str(changes)?);
     Ok(serde_json::from_value(fields)?)

@@ -6,15 +6,13 @@
 mod arrays;
 mod files;
 mod job;
-mod lesson;
 mod model;
 mod ordinary;
-mod plan;
+mod prepared;
 mod refusal;
 mod run;
 mod source;
 mod steps;
-mod stream;
 mod watch;
 
 use luge::job::catalogue;
@@ -32,16 +30,14 @@ mod _luge {
     #[pymodule_export]
     use super::{
         files::write_files,
-        job::Job,
-        lesson::{PreparedTraining, Training},
+        job::{Job, compare},
         model::Model,
         ordinary::ordinary,
-        plan::{PreparedTrace, Trace},
+        prepared::{Finished, Prepared},
         run::{Run, compile},
         shipped,
         source::Source,
         steps::{Step, Steps},
-        stream::{PreparedStream, Stream, StreamModel, compare},
     };
     use pyo3::prelude::*;
 

@@ -7,7 +7,7 @@ use luge::{
     data::{PrepareOptions, Table},
     files::bounded,
     job::program,
-    ordinary::{LearnerCircuit, OrdinaryError, OrdinaryModel, OrdinaryOptions, PreparedOrdinary},
+    ordinary::{LearnerCircuit, OrdinaryModel, OrdinaryOptions, PreparedOrdinary},
     stream::{self, Concept, Draw, Order, Samples},
 };
 use luge_circuit::{Circuit, Shipped, aiger};
@@ -19,10 +19,7 @@ use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{
-    arrays,
-    refusal::{Refusal, with_reasons},
-};
+use crate::{arrays, refusal::Refusal};
 
 type Layer<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
@@ -44,45 +41,38 @@ pub(crate) fn ordinary<'py>(
     learner: &str,
     table: Option<(PyReadonlyArray2<'py, f64>, PyReadonlyArray2<'py, f64>)>,
     asked: &str,
-) -> PyResult<(Vec<Layer<'py>>, String)> {
+) -> Result<(Vec<Layer<'py>>, String), Refusal> {
     let names = |what: &str, n: usize| (1..=n).map(|i| format!("{what}{i}")).collect::<Vec<_>>();
     let table = table.map(|(x, y)| {
         let columns = (names("x", x.shape()[1]), names("y", y.shape()[1]));
         arrays::table(&x, &y, columns.0, columns.1, &PrepareOptions::default())
     });
-    let table = table.transpose().map_err(PyErr::from)?;
-    let (network, known) = py
-        .detach(|| {
-            let unfit = |error: &dyn std::error::Error| Refusal::unfit(with_reasons(error));
-            let asked: Asked = serde_json::from_str(asked)?;
-            let float = Float::from_word(&asked.precision).map_err(|error| unfit(&error))?;
-            let options = OrdinaryOptions { float, seed: asked.seed, ..OrdinaryOptions::default() };
-            let (circuit, samples) = open(learner, table, &asked)?;
-            let refused = |error: OrdinaryError| unfit(&error);
-            let train = asked.train;
-            let prepared = PreparedOrdinary::new(circuit, Some(samples), options).map_err(refused)?;
-            let n_weights = prepared.network.network.n_weights();
-            if n_weights > MAX_DENSE_WEIGHTS {
-                let problem = format!(
-                    "the network has {n_weights} weights, and at most {MAX_DENSE_WEIGHTS} become arrays"
-                );
-                return Err(Refusal::unfit(problem));
-            }
-            let mut known = json!({
-                "lr": prepared.network.constants.rate, "steps": prepared.steps, "halts": prepared.halts,
-                "nonzero": prepared.network.network.n_nonzero(),
-                "hold": prepared.program.as_ref().and_then(|program| program.hold).unwrap_or(1),
-            });
-            if !train {
-                return Ok((prepared.network, known));
-            }
-            let report = prepared.train(|_| ControlFlow::Continue(())).map_err(refused)?;
-            known["certified"] = report.proves_the_run().into();
-            known["report"] = serde_json::to_value(&report)?;
-            let trained = OrdinaryModel::new(&prepared, &report).trained();
-            Ok((trained.map_err(|error| unfit(&error))?, known))
-        })
-        .map_err(|refusal: Refusal| PyErr::from(refusal))?;
+    let table = table.transpose()?;
+    let (network, known) = py.detach(|| {
+        let asked: Asked = serde_json::from_str(asked)?;
+        let float = Float::from_word(&asked.precision)?;
+        let options = OrdinaryOptions { float, seed: asked.seed, ..OrdinaryOptions::default() };
+        let (circuit, samples) = open(learner, table, &asked)?;
+        let prepared = PreparedOrdinary::new(circuit, Some(samples), options)?;
+        let n_weights = prepared.network.network.n_weights();
+        if n_weights > MAX_DENSE_WEIGHTS {
+            return Err(Refusal::unfit(format!(
+                "the network has {n_weights} weights, and at most {MAX_DENSE_WEIGHTS} become arrays"
+            )));
+        }
+        let mut known = json!({
+            "lr": prepared.network.constants.rate, "steps": prepared.steps, "halts": prepared.halts,
+            "nonzero": prepared.network.network.n_nonzero(),
+            "hold": prepared.program.as_ref().and_then(|program| program.hold).unwrap_or(1),
+        });
+        if !asked.train {
+            return Ok((prepared.network, known));
+        }
+        let report = prepared.train(|_| ControlFlow::Continue(()))?;
+        known["certified"] = report.proves_the_run().into();
+        known["report"] = serde_json::to_value(&report)?;
+        Ok((OrdinaryModel::new(&prepared, &report).trained()?, known))
+    })?;
     let layer = |layer: &luge_net::LinearLayer| {
         let weights = arrays::rows(py, layer.n_units(), layer.n_inputs(), layer.dense());
         (weights, arrays::vector(py, layer.biases().to_vec()))
@@ -92,8 +82,7 @@ pub(crate) fn ordinary<'py>(
 
 /// The circuit and its samples.
 fn open(place: &str, table: Option<Table>, asked: &Asked) -> Result<(LearnerCircuit, Samples), Refusal> {
-    let draw = asked.draw.as_deref().map(str::parse::<Draw>).transpose();
-    let draw = draw.map_err(|error| Refusal::unfit(error.to_string()))?;
+    let draw = asked.draw.as_deref().map(str::parse::<Draw>).transpose()?;
     let program = stream::open(place).ok().filter(program::is_program);
     let Some(source) = program else {
         let parity = Draw { concept: Concept::Parity { n_hidden: 4 }, n_features: 8, noise: 0.0 };
@@ -102,8 +91,7 @@ fn open(place: &str, table: Option<Table>, asked: &Asked) -> Result<(LearnerCirc
         let n_features = samples.sizes().0;
         return Ok((open_circuit(place, n_features)?.into(), samples));
     };
-    let format = asked.format.as_deref().map_or(Ok(StreamJob::format_for(&source)), str::parse);
-    let format = format.map_err(|error| Refusal::unfit(with_reasons(&error)))?;
+    let format = asked.format.as_deref().map_or(Ok(StreamJob::format_for(&source)), str::parse)?;
     let samples = match (table, draw) {
         (Some(table), _) => Samples::Table(table, Order::Cycle),
         (None, Some(draw)) => Samples::Draw(draw),
@@ -113,8 +101,7 @@ fn open(place: &str, table: Option<Table>, asked: &Asked) -> Result<(LearnerCirc
     };
     let mut job = StreamJob::new(source, samples.clone());
     job.options.format = format;
-    let circuit = job.circuit().map_err(|error| Refusal::unfit(with_reasons(&error)))?;
-    Ok((circuit, samples))
+    Ok((job.circuit()?, samples))
 }
 
 fn open_circuit(place: &str, n_bits: usize) -> Result<Circuit, Refusal> {

@@ -3,16 +3,10 @@
 use std::{error::Error, io};
 
 use luge::{
-    files::{model::ModelError, outputs::OutputError},
-    job::{
-        JobError,
-        program::ProgramError,
-        source::{OpenError, ReadError, Source},
-    },
+    files::{ModelError, OutputError},
+    job::{JobError, ProgramError, ReadError, Source},
     ordinary::OrdinaryError,
     stream::PreparedStreamError,
-    trace::TraceError,
-    training::TrainingError,
 };
 use luge_machine::{Diagnostic, Severity};
 use pyo3::{
@@ -40,119 +34,56 @@ impl Refusal {
     pub(crate) fn unfit(words: impl Into<String>) -> Self {
         Self::Incompatible(words.into())
     }
-
-    /// The error with its reasons.
-    fn of(error: &dyn Error) -> Self {
-        Self::Incompatible(with_reasons(error))
-    }
 }
 
 /// An error in words, with its reasons.
-pub(crate) fn with_reasons(error: &dyn Error) -> String {
-    let mut words = error.to_string();
-    let mut reason = error.source();
-    while let Some(error) = reason {
-        words.push_str(&format!(": {error}"));
-        reason = error.source();
-    }
-    words
+pub(crate) fn with_reasons(error: &(dyn Error + 'static)) -> String {
+    reasons(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-impl From<PyErr> for Refusal {
-    fn from(error: PyErr) -> Self {
-        Self::Python(error)
-    }
+/// An error and its reasons.
+fn reasons<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source())
 }
 
-impl From<JobError> for Refusal {
-    fn from(error: JobError) -> Self {
-        let headline = error.to_string();
-        match error {
-            JobError::Read { text, error: ReadError::Broken { findings, .. } }
-            | JobError::Program { text, error: ProgramError::Broken { findings, .. } } => {
-                Self::Broken { headline, findings, text }
-            }
-            error => Self::of(&error),
-        }
-    }
-}
-
-impl From<OpenError> for Refusal {
-    fn from(error: OpenError) -> Self {
-        match error {
-            OpenError::Read { .. } => Self::System(with_reasons(&error)),
-            error => Self::of(&error),
-        }
-    }
-}
-
-impl From<ModelError> for Refusal {
-    fn from(error: ModelError) -> Self {
-        match error {
-            ModelError::Io(_) => Self::System(with_reasons(&error)),
-            ModelError::Job(error) => error.into(),
-            error => Self::of(&error),
-        }
-    }
-}
-
-impl From<OutputError> for Refusal {
-    fn from(error: OutputError) -> Self {
-        let words = with_reasons(&error);
-        match error {
-            OutputError::Exists { .. } => {
+/// Every error of the library, by what it is.
+impl<E: Error + 'static> From<E> for Refusal {
+    fn from(error: E) -> Self {
+        let error: Box<dyn Error> = Box::new(error);
+        let error = match error.downcast::<PyErr>() {
+            Ok(raised) => return Self::Python(*raised),
+            Err(error) => error,
+        };
+        let words = with_reasons(&*error);
+        match (of_job(&*error), error.downcast_ref()) {
+            (
+                Some(
+                    JobError::Read { text, error: ReadError::Broken { findings, .. } }
+                    | JobError::Program { text, error: ProgramError::Broken { findings, .. } },
+                ),
+                _,
+            ) => Self::Broken { headline: error.to_string(), text: text.clone(), findings: findings.clone() },
+            (_, Some(OutputError::Exists { .. })) => {
                 Self::Exists(format!("{words}: give another name, or force=True to write over it"))
             }
-            OutputError::NotAFile { .. } => Self::System(format!("{words}: name a new file")),
-            _ => Self::System(words),
+            (_, Some(OutputError::NotAFile { .. })) => Self::System(format!("{words}: name a new file")),
+            (_, Some(_)) => Self::System(words),
+            (_, None) if reasons(&*error).any(|reason| reason.is::<io::Error>()) => Self::System(words),
+            (_, None) => Self::Incompatible(words),
         }
     }
 }
 
-impl From<io::Error> for Refusal {
-    fn from(error: io::Error) -> Self {
-        Self::System(error.to_string())
+/// The error of a job, wherever it happened.
+fn of_job<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e JobError> {
+    if let Some(PreparedStreamError::Job(error)) = error.downcast_ref() {
+        return Some(error);
+    }
+    match (error.downcast_ref(), error.downcast_ref()) {
+        (Some(OrdinaryError::Job(error)), _) | (_, Some(ModelError::Job(error))) => Some(error),
+        _ => error.downcast_ref(),
     }
 }
-
-impl From<PreparedStreamError> for Refusal {
-    fn from(error: PreparedStreamError) -> Self {
-        match error {
-            PreparedStreamError::Job(error) => error.into(),
-            error => Self::of(&error),
-        }
-    }
-}
-
-impl From<OrdinaryError> for Refusal {
-    fn from(error: OrdinaryError) -> Self {
-        match error {
-            OrdinaryError::Job(error) => error.into(),
-            error => Self::of(&error),
-        }
-    }
-}
-
-macro_rules! plain {
-    ($($error:ty),*) => {$(
-        impl From<$error> for Refusal {
-            fn from(error: $error) -> Self {
-                Self::of(&error)
-            }
-        }
-    )*};
-}
-
-plain!(
-    TraceError,
-    TrainingError,
-    luge::run::memory::TooMuch,
-    ProgramError,
-    serde_json::Error,
-    luge_landscape::LearnerError,
-    luge_machine::lowering::LoweringError,
-    luge_machine::formats::Inexpressible
-);
 
 impl From<Refusal> for PyErr {
     fn from(refusal: Refusal) -> Self {

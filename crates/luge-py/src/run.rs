@@ -1,7 +1,7 @@
 //! Running machines with the simulator, and compiling programs.
 
 use luge::{
-    draw::picture::{Picture, Size},
+    draw::{Picture, Size},
     files::summary,
     job::{Job as Inner, Loaded, program},
 };
@@ -31,15 +31,20 @@ pub(crate) struct Run {
 impl Run {
     /// Runs the machine of a job for at most so many steps.
     #[staticmethod]
-    fn of(py: Python<'_>, job: &Job, limit: u64) -> PyResult<Self> {
+    fn of(py: Python<'_>, job: &Job, limit: u64) -> Result<Self, Refusal> {
         let job = job.inner.clone();
-        Ok(aside(py, move || simulate(&job, limit))??)
+        aside(py, move || simulate(&job, limit))?
     }
 
     /// A space-time picture as PNG: time downwards.
-    fn picture<'py>(&self, py: Python<'py>, width: usize, height: usize) -> PyResult<Bound<'py, PyBytes>> {
+    fn picture<'py>(
+        &self,
+        py: Python<'py>,
+        width: usize,
+        height: usize,
+    ) -> Result<Bound<'py, PyBytes>, Refusal> {
         if width < self.machine.n_tapes() || height == 0 {
-            return Err(Refusal::unfit(format!("{width} x {height} pixels are too few for a picture")).into());
+            return Err(Refusal::unfit(format!("{width} x {height} pixels are too few for a picture")));
         }
         let (machine, input, steps) = (self.machine.clone(), self.input.clone(), self.steps);
         let bytes = aside(py, move || {
@@ -49,7 +54,7 @@ impl Run {
                 simulator.run(step);
             });
             let mut bytes = Vec::new();
-            picture.write_png(&mut bytes).map(|()| bytes).map_err(|error| Refusal::unfit(error.to_string()))
+            picture.write_png(&mut bytes).map(|()| bytes)
         })??;
         Ok(PyBytes::new(py, &bytes))
     }
@@ -86,7 +91,7 @@ pub(crate) fn compile(
     n_labels: usize,
     format: &str,
 ) -> Result<(String, String), Refusal> {
-    let format: NumberFormat = format.parse().map_err(|error| Refusal::unfit(format!("{error}")))?;
+    let format: NumberFormat = format.parse()?;
     let refused = |error| luge::JobError::Program { text: Box::new(source.inner.clone()), error };
     let sizes = program::sizes(format, n_features, n_labels).map_err(refused)?;
     let compiled = program::compile(&source.inner.text, &source.inner.name, &sizes, &[]).map_err(refused)?;

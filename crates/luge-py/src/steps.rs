@@ -4,21 +4,20 @@ use std::{
     ops::ControlFlow,
     sync::{
         Arc, Mutex,
-        mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+        mpsc::{Receiver, SyncSender, sync_channel},
     },
     thread,
-    time::Duration,
 };
 
-use luge::run::follow::RunProgress;
+use luge::run::RunProgress;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
 use crate::{
     arrays,
-    lesson::PreparedTraining,
-    plan::{PreparedTrace, head, vertex},
+    prepared::Network,
     refusal::Refusal,
+    watch::{head, vertex, wait},
 };
 
 /// One step of a run: the weights before it, in the machine's words.
@@ -89,55 +88,46 @@ struct Ends {
     seen: Receiver<Result<Step, Refusal>>,
 }
 
-/// Makes a run when asked: `run` is given what watches it.
-fn begin<R>(run: R) -> Steps
-where
-    R: FnOnce(&mut dyn FnMut(Step) -> ControlFlow<()>) -> Result<(), Refusal> + Send + 'static,
-{
-    let (asked, ask) = sync_channel::<()>(0);
-    let (give, seen) = sync_channel::<Result<Step, Refusal>>(0);
-    thread::spawn(move || {
-        let mut watch = |step: Step| match ask.recv() {
-            Ok(()) if give.send(Ok(step)).is_ok() => ControlFlow::Continue(()),
-            _ => ControlFlow::Break(()),
-        };
-        if let Err(refusal) = run(&mut watch) {
-            // Whoever is gone does not want to know.
-            let _ = ask.recv().map(|()| give.send(Err(refusal)));
+impl Steps {
+    /// Makes the run of a trace or a training on a table when asked.
+    pub(crate) fn of(network: Arc<Network>) -> Self {
+        let (asked, ask) = sync_channel::<()>(0);
+        let (give, seen) = sync_channel::<Result<Step, Refusal>>(0);
+        thread::spawn(move || {
+            let watch = |step: Step| match ask.recv() {
+                Ok(()) if give.send(Ok(step)).is_ok() => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            };
+            if let Err(refusal) = run(&network, watch) {
+                // Whoever is gone does not want to know.
+                let _ = ask.recv().map(|()| give.send(Err(refusal)));
+            }
+        });
+        Self { ends: Mutex::new(Some(Ends { asked, seen })) }
+    }
+}
+
+fn run(network: &Network, mut watch: impl FnMut(Step) -> ControlFlow<()>) -> Result<(), Refusal> {
+    match network {
+        Network::Trace(plan) => drop(plan.run(|moment| watch(Step::of(&moment, plan.first_cells())))?),
+        Network::Training(lesson, _) => {
+            let first_cells = lesson.window().first.clone();
+            lesson.train(|moment| watch(Step::of(&moment, &first_cells)))?;
         }
-    });
-    Steps { ends: Mutex::new(Some(Ends { asked, seen })) }
+        Network::Stream(..) | Network::Ordinary(..) => {
+            return Err(Refusal::unfit("the steps of a stream are seen by a callback"));
+        }
+    }
+    Ok(())
 }
 
 #[pymethods]
 impl Steps {
-    /// The steps of a trace.
-    #[staticmethod]
-    fn of_plan(plan: &PreparedTrace) -> Self {
-        let plan = Arc::clone(&plan.inner);
-        begin(move |watch| {
-            let first_cells = plan.first_cells().to_vec();
-            plan.run(|moment| watch(Step::of(&moment, &first_cells)))?;
-            Ok(())
-        })
-    }
-
-    /// The steps of a lesson.
-    #[staticmethod]
-    fn of_lesson(lesson: &PreparedTraining) -> Self {
-        let lesson = Arc::clone(&lesson.inner);
-        begin(move |watch| {
-            let first_cells = lesson.window().first.clone();
-            lesson.train(|moment| watch(Step::of(&moment, &first_cells)))?;
-            Ok(())
-        })
-    }
-
     fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
         this
     }
 
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Step>> {
+    fn __next__(&self, py: Python<'_>) -> Result<Option<Step>, Refusal> {
         py.detach(|| {
             let mut ends = self.ends.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let next = ends.as_ref().map_or(Ok(None), Ends::next);
@@ -152,16 +142,10 @@ impl Steps {
 
 impl Ends {
     /// Asks for a step and waits for it; signals are looked at meanwhile.
-    fn next(&self) -> PyResult<Option<Step>> {
+    fn next(&self) -> Result<Option<Step>, Refusal> {
         if self.asked.send(()).is_err() {
             return Ok(None);
         }
-        loop {
-            match self.seen.recv_timeout(Duration::from_millis(50)) {
-                Ok(step) => return step.map(Some).map_err(PyErr::from),
-                Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())?,
-                Err(RecvTimeoutError::Disconnected) => return Ok(None),
-            }
-        }
+        wait(&self.seen)?.transpose()
     }
 }

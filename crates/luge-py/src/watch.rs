@@ -2,17 +2,14 @@
 
 use std::{
     ops::ControlFlow,
-    sync::{
-        OnceLock,
-        mpsc::{RecvTimeoutError, sync_channel},
-    },
+    sync::mpsc::{Receiver, RecvTimeoutError, sync_channel},
     thread,
     time::{Duration, Instant},
 };
 
 use luge::{
-    draw::loss_curve::LossCurve,
-    run::follow::{ObservationRate, RunProgress, STRIDE},
+    draw::LossCurve,
+    run::{ObservationRate, RunProgress, follow::STRIDE},
 };
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
@@ -32,8 +29,11 @@ pub(crate) struct Watch {
     next_look: u64,
     stride: u64,
     looked: Instant,
+    /// How closely the run is to be watched: no closer than the caller wants to be called.
+    pub(crate) rate: ObservationRate,
     /// The loss over the steps.
-    pub(crate) curve: LossCurve,
+    curve: LossCurve,
+    record: Option<PerStep>,
     /// What Python raised meanwhile.
     failure: Option<PyErr>,
 }
@@ -43,23 +43,26 @@ impl Watch {
     pub(crate) fn new(callback: Option<Py<PyAny>>, every: u64) -> Self {
         Self {
             next_call: if callback.is_some() { 0 } else { u64::MAX },
+            rate: match &callback {
+                None => ObservationRate::Moments,
+                Some(_) if every >= STRIDE => ObservationRate::Strides,
+                Some(_) => ObservationRate::Steps,
+            },
             callback,
             every: every.max(1),
             next_look: 0,
             stride: 1,
             looked: Instant::now(),
             curve: LossCurve::default(),
+            record: None,
             failure: None,
         }
     }
 
-    /// How closely the run is to be watched: no closer than the caller wants to be called.
-    pub(crate) fn observation_rate(&self) -> ObservationRate {
-        match &self.callback {
-            None => ObservationRate::Moments,
-            Some(_) if self.every >= STRIDE => ObservationRate::Strides,
-            Some(_) => ObservationRate::Steps,
-        }
+    /// Keeps loss, vertex and heads of every step; the network's tapes begin with these cells of the machine.
+    pub(crate) fn recording(self, first_cells: &[i64]) -> Self {
+        let record = PerStep { first_cells: first_cells.to_vec(), ..PerStep::default() };
+        Self { rate: ObservationRate::Steps, record: Some(record), ..self }
     }
 
     /// Sees one moment, and the losses since the last one.
@@ -67,6 +70,7 @@ impl Watch {
     pub(crate) fn observe(&mut self, moment: &RunProgress<'_>) -> ControlFlow<()> {
         let &RunProgress { step, loss, since, .. } = moment;
         (step - since.len() as u64..).zip(since).for_each(|(at, &loss)| self.curve.add(at, loss));
+        self.record.iter_mut().for_each(|record| record.observe(moment));
         self.see(step, loss)
     }
 
@@ -121,36 +125,42 @@ impl Watch {
         }
     }
 
-    /// The curve, unless Python raised something.
-    pub(crate) fn finish(self) -> Result<LossCurve, Refusal> {
-        self.failure.map_or(Ok(self.curve), |error| Err(error.into()))
+    /// What was seen, unless Python raised something.
+    pub(crate) fn finish(self) -> Result<(LossCurve, Option<PerStep>), Refusal> {
+        self.failure.map_or(Ok((self.curve, self.record)), |error| Err(error.into()))
     }
 }
 
-/// The loss over the steps of a run. What was watched from afar is made once more, step by step, when somebody wants to see it.
-pub(crate) struct Curve(OnceLock<LossCurve>);
+/// One entry per step.
+#[derive(Default)]
+pub(crate) struct PerStep {
+    pub(crate) first_cells: Vec<i64>,
+    pub(crate) losses: Vec<f64>,
+    pub(crate) vertices: Vec<i64>,
+    /// One after the other for every binary tape.
+    pub(crate) heads: Vec<i64>,
+}
 
-impl Curve {
-    /// The curve of a run that ended with this step; kept if it has every loss, or if no other can be had.
-    pub(crate) fn new(seen: LossCurve, steps: u64, only: bool) -> Self {
-        let whole = only || seen.n_seen == steps + 1;
-        Self(if whole { OnceLock::from(seen) } else { OnceLock::new() })
+impl PerStep {
+    fn observe(&mut self, moment: &RunProgress<'_>) {
+        self.losses.push(moment.loss);
+        self.vertices.push(vertex(moment));
+        let cells = self.first_cells.iter().enumerate();
+        self.heads.extend(cells.map(|(track, first)| head(moment, track, *first)));
     }
+}
 
-    /// The whole curve.
-    pub(crate) fn whole(
-        &self,
-        py: Python<'_>,
-        follow: impl FnOnce(&mut dyn FnMut(RunProgress<'_>) -> ControlFlow<()>) -> Result<(), Refusal> + Send,
-    ) -> Result<&LossCurve, Refusal> {
-        if self.0.get().is_none() {
-            let mut watch = Watch::new(None, 1);
-            py.detach(|| follow(&mut |moment| watch.observe(&moment)))?;
-            // Another thread may have been quicker, with the same curve.
-            let _ = self.0.set(watch.finish()?);
-        }
-        Ok(self.0.get_or_init(LossCurve::default))
-    }
+/// Stands for a vertex or a head that is nowhere clearly.
+const NOWHERE: i64 = i64::MIN;
+
+/// The vertex of a moment, or [`NOWHERE`].
+pub(crate) fn vertex(moment: &RunProgress<'_>) -> i64 {
+    moment.engine.vertex().and_then(|vertex| i64::try_from(vertex).ok()).unwrap_or(NOWHERE)
+}
+
+/// The machine's cell that a head is on, or [`NOWHERE`].
+pub(crate) fn head(moment: &RunProgress<'_>, track: usize, first: i64) -> i64 {
+    moment.engine.head(track).map_or(NOWHERE, |cell| cell + first)
 }
 
 /// Does work that has no moments to watch on a thread of its own, so that signals are seen meanwhile. If one raises, the thread
@@ -161,15 +171,17 @@ pub(crate) fn aside<T: Send + 'static>(
 ) -> Result<T, Refusal> {
     let (give, take) = sync_channel(1);
     thread::spawn(move || drop(give.send(work())));
-    py.detach(move || {
-        loop {
-            match take.recv_timeout(PATIENCE) {
-                Ok(found) => return Ok(found),
-                Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())?,
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(PyRuntimeError::new_err("the work ended without a result").into());
-                }
-            }
+    let found = py.detach(move || wait(&take))?;
+    found.ok_or_else(|| PyRuntimeError::new_err("the work ended without a result").into())
+}
+
+/// Waits for another thread, and looks at signals meanwhile; `None` if the thread has ended.
+pub(crate) fn wait<T>(receiver: &Receiver<T>) -> Result<Option<T>, Refusal> {
+    loop {
+        match receiver.recv_timeout(PATIENCE) {
+            Ok(found) => return Ok(Some(found)),
+            Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())?,
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
         }
-    })
+    }
 }

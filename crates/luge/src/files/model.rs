@@ -187,6 +187,18 @@ impl AnyModel {
         })
     }
 
+    /// The file's bytes; messages call it `name`.
+    ///
+    /// # Errors
+    /// If a weight's name cannot stand in the file.
+    pub fn to_bytes(&self, name: &str) -> Result<Vec<u8>, ModelError> {
+        match self {
+            Self::Training(model) => model.to_bytes(name),
+            Self::Stream(model) => model.to_bytes(name),
+            Self::Ordinary(model) => model.to_bytes(name),
+        }
+    }
+
     /// What was done to the columns of the data, or the columns that are expected.
     #[must_use]
     pub fn preparation(&self) -> &Preparation {

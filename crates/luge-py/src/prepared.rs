@@ -1,0 +1,298 @@
+//! Jobs with their networks built, and what training leaves behind.
+
+use std::sync::{Arc, OnceLock};
+
+use luge::{
+    PreparedStream, PreparedTrace, PreparedTraining, StreamJob, TrainJob,
+    certificate::no_overflow,
+    draw::LossCurve,
+    files::{AnyModel, export, model, summary},
+    job::{self, is_program, program::Variable},
+    object,
+    ordinary::{OrdinaryModel, PreparedOrdinary},
+    run::{Comparisons, ObservationRate},
+    stream::{StreamLandscape, StreamModel},
+};
+use luge_landscape::LandscapeKind;
+use luge_sled::OverflowSite;
+use numpy::{PyArray1, PyArray2};
+use pyo3::prelude::*;
+use serde::Serialize;
+
+use crate::{
+    arrays,
+    model::Model,
+    refusal::Refusal,
+    steps::Steps,
+    watch::{PerStep, Watch},
+};
+
+/// A network that is ready to be trained, and the job that it is for.
+#[expect(clippy::large_enum_variant, reason = "every one lies behind an Arc")]
+pub(crate) enum Network {
+    Trace(PreparedTrace),
+    Training(PreparedTraining, TrainJob),
+    Stream(PreparedStream, StreamJob),
+    Ordinary(PreparedOrdinary, StreamJob),
+}
+
+/// What training showed, but for what was seen meanwhile.
+struct Trained {
+    summary: String,
+    certified: bool,
+    model: Option<AnyModel>,
+    first_mismatch: Option<u64>,
+    /// Iterates, if their losses can all be seen.
+    n_losses: Option<u64>,
+}
+
+impl Trained {
+    fn new(summary: &impl Serialize, certified: bool, model: Option<AnyModel>) -> Result<Self, Refusal> {
+        let summary = serde_json::to_string(summary)?;
+        Ok(Self { summary, certified, model, first_mismatch: None, n_losses: None })
+    }
+}
+
+impl Network {
+    pub(crate) fn new(job: job::Job) -> Result<Self, Refusal> {
+        Ok(match job {
+            job::Job::Trace(job) => Self::Trace(job.prepare()?),
+            job::Job::Train(job) => Self::Training(job.prepare()?, job),
+            job::Job::Stream(job) => match job.landscape {
+                StreamLandscape::Plain => Self::Stream(job.prepare()?, job),
+                StreamLandscape::Mlp if is_program(&job.source) => Self::Ordinary(job.ordinary()?, job),
+                StreamLandscape::Mlp => {
+                    let name = &job.source.name;
+                    let problem = format!("{name} is a machine, and landscape mlp runs programs");
+                    return Err(Refusal::unfit(problem));
+                }
+            },
+        })
+    }
+
+    /// Trains, every step held to the simulator, and certifies the run.
+    fn train(&self, watch: &mut Watch) -> Result<Trained, Refusal> {
+        let rate = watch.rate;
+        match self {
+            Self::Trace(plan) => {
+                let trace = plan.follow(None, rate, |moment| watch.observe(&moment))?;
+                let summary = summary::of_trace(plan, &trace);
+                // Where only the end is compared, nobody sees every loss.
+                let whole = plan.options.compare != Comparisons::End;
+                Ok(Trained {
+                    first_mismatch: trace.first_mismatch.as_ref().map(|mismatch| mismatch.step),
+                    n_losses: whole.then_some(trace.outcome.steps() + 1),
+                    ..Trained::new(&summary, trace.decodes_to_machine(), None)?
+                })
+            }
+            Self::Training(lesson, job) => {
+                let report = lesson.follow(None, rate, |moment| watch.observe(&moment))?;
+                let model = model::Model::new(lesson, &report).with_program_of(job);
+                let model = Some(AnyModel::Training(Box::new(model)));
+                let (summary, proved) =
+                    (summary::of_training(lesson, &report), report.certificate.proves_the_run());
+                let n_losses = Some(report.outcome.steps() + 1);
+                Ok(Trained { n_losses, ..Trained::new(&summary, proved, model)? })
+            }
+            Self::Stream(stream, job) => {
+                let report = stream.train(|moment| watch.see(moment.step, moment.loss))?;
+                let model = AnyModel::Stream(Box::new(StreamModel::new(job, stream, &report)));
+                let proved = report.certificate.proves_the_run();
+                Trained::new(&streamed(job, &report, proved, &report.wraps), proved, Some(model))
+            }
+            Self::Ordinary(mlp, job) => {
+                let report = mlp.train(|step| watch.see(step, f64::NAN))?;
+                let model = AnyModel::Ordinary(Box::new(OrdinaryModel::new(mlp, &report)));
+                let proved = report.proves_the_run();
+                Trained::new(&streamed(job, &report, proved, &report.wraps), proved, Some(model))
+            }
+        }
+    }
+}
+
+/// The result of a run on a stream.
+fn streamed(
+    job: &StreamJob,
+    report: &impl Serialize,
+    certified: bool,
+    wraps: &[OverflowSite],
+) -> impl Serialize {
+    object! {
+        learner: &job.source.name,
+        landscape: job.landscape.word(),
+        format: job.options.format.to_string(),
+        primary: &job.primary,
+        batch: job.options.batch,
+        #[serde(flatten)]
+        report: report,
+        certified: certified,
+        overflow: no_overflow(wraps).map(|claim| claim.figures),
+    }
+}
+
+/// A network that is ready to be trained.
+#[pyclass(frozen, module = "luge._luge")]
+pub(crate) struct Prepared {
+    pub(crate) inner: Arc<Network>,
+}
+
+impl Prepared {
+    fn training(&self) -> Result<&PreparedTraining, Refusal> {
+        match &*self.inner {
+            Network::Training(lesson, _) => Ok(lesson),
+            _ => Err(Refusal::unfit("this is no training on a table")),
+        }
+    }
+}
+
+#[pymethods]
+impl Prepared {
+    /// Of training on a table: what the simulator says theta is.
+    #[getter]
+    fn expected_theta(&self, py: Python<'_>) -> Result<Vec<f64>, Refusal> {
+        let lesson = self.training()?;
+        Ok(py.detach(|| lesson.simulated())?.theta.clone())
+    }
+
+    /// Of a stream: steps that the learner makes, samples that it takes, and whether it halts.
+    #[getter]
+    fn rehearsal(&self) -> Result<(u64, u64, bool), Refusal> {
+        match &*self.inner {
+            Network::Stream(PreparedStream { rehearsal, .. }, _) => {
+                Ok((rehearsal.steps, rehearsal.n_taken, rehearsal.halted))
+            }
+            Network::Ordinary(mlp, _) => Ok((mlp.steps, mlp.n_taken, mlp.halts)),
+            _ => Err(Refusal::unfit("this is no run on a stream")),
+        }
+    }
+
+    /// Of training on a table: the network before training as JSON, on as many cells as the run needs: docs/graph-format.md.
+    fn graph(&self, py: Python<'_>) -> Result<String, Refusal> {
+        let lesson = self.training()?;
+        py.detach(|| {
+            lesson.simulated()?;
+            Ok(serde_json::to_string(&export::graph(lesson.extended()))?)
+        })
+    }
+
+    /// The run of a trace or a training on a table, step by step.
+    fn steps(&self) -> Steps {
+        Steps::of(Arc::clone(&self.inner))
+    }
+
+    /// Trains, holding every step to the simulator. With `arrays` losses, vertices and heads of a trace are kept for every step.
+    #[pyo3(signature = (*, arrays, callback, every))]
+    fn train(
+        &self,
+        py: Python<'_>,
+        arrays: bool,
+        callback: Option<Py<PyAny>>,
+        every: u64,
+    ) -> Result<Finished, Refusal> {
+        let mut watch = Watch::new(callback, every);
+        if let (Network::Trace(plan), true) = (&*self.inner, arrays) {
+            if plan.options.compare == Comparisons::End && !plan.dense() {
+                return Err(Refusal::unfit(
+                    "there are no arrays of every step if only the end is compared: give arrays=False, or compare=\"every\"",
+                ));
+            }
+            watch = watch.recording(plan.first_cells());
+        }
+        let trained = py.detach(|| self.inner.train(&mut watch))?;
+        let (seen, record) = watch.finish()?;
+        // What was watched from afar is made once more when somebody wants to see it.
+        let whole = trained.n_losses.is_none_or(|n_losses| seen.n_seen == n_losses);
+        let curve = if whole { OnceLock::from(seen) } else { OnceLock::new() };
+        let arrays = record.map(|record| handed_over(py, record));
+        Ok(Finished { network: Arc::clone(&self.inner), trained, curve, arrays })
+    }
+}
+
+/// Losses, vertices and heads of every step, in Python's hands.
+type Arrays = (Py<PyArray1<f64>>, Py<PyArray1<i64>>, Py<PyArray2<i64>>);
+
+fn handed_over(py: Python<'_>, PerStep { first_cells, losses, vertices, heads }: PerStep) -> Arrays {
+    let heads = arrays::rows(py, losses.len(), first_cells.len(), heads).unbind();
+    (arrays::vector(py, losses).unbind(), arrays::vector(py, vertices).unbind(), heads)
+}
+
+/// A variable: its name, the elements of an array, the lines of its name, its values.
+type Values<'py> = (String, Option<usize>, (u32, u32), Bound<'py, PyArray2<f64>>);
+
+/// What training left behind.
+#[pyclass(frozen, module = "luge._luge")]
+pub(crate) struct Finished {
+    network: Arc<Network>,
+    trained: Trained,
+    curve: OnceLock<LossCurve>,
+    arrays: Option<Arrays>,
+}
+
+#[pymethods]
+impl Finished {
+    /// The result as JSON.
+    #[getter]
+    fn summary(&self) -> &str {
+        &self.trained.summary
+    }
+
+    /// Whether the certificate proves the run; of a trace whether every iterate is the machine's configuration, wherever the losses lie.
+    #[getter]
+    fn certified(&self) -> bool {
+        self.trained.certified
+    }
+
+    /// The trained network, unless this is a trace.
+    #[getter]
+    fn model(&self) -> Option<Model> {
+        self.trained.model.clone().map(|inner| Model { inner })
+    }
+
+    /// Of a trace: the loss, the vertex and the cell of each binary tape's head, before each step and at the end.
+    #[getter]
+    fn arrays(&self, py: Python<'_>) -> Option<Arrays> {
+        let (losses, vertices, heads) = self.arrays.as_ref()?;
+        Some((losses.clone_ref(py), vertices.clone_ref(py), heads.clone_ref(py)))
+    }
+
+    /// The program's variables after each of these numbers of steps, which must not fall: name, elements of an array, the lines in which
+    /// the name stands for it, and the values, one row per step.
+    fn variables<'py>(&self, py: Python<'py>, steps: Vec<u64>) -> Result<Vec<Values<'py>>, Refusal> {
+        let Network::Training(lesson, job) = &*self.network else { return Ok(Vec::new()) };
+        let at = || {
+            let loaded = job.load(lesson.table())?;
+            let variables = loaded.compiled.map_or_else(Vec::new, |compiled| compiled.variables);
+            let values = lesson.variables_at(&variables, &steps)?;
+            Ok::<_, Refusal>((variables, values))
+        };
+        let (variables, values) = py.detach(at)?;
+        let of = |(i, variable): (usize, Variable)| {
+            let n = variable.length.unwrap_or(1);
+            let rows = values.iter().flat_map(|step| step[i].iter().copied()).collect();
+            let array = arrays::rows(py, steps.len(), n, rows);
+            (variable.name, variable.length, variable.lines, array)
+        };
+        Ok(variables.into_iter().enumerate().map(of).collect())
+    }
+
+    /// The loss over the steps, drawn as SVG; on landscape mlp it is not known beside the run.
+    fn plot(&self, py: Python<'_>, title: &str, subtitle: &str) -> Result<String, Refusal> {
+        let (kind, levels) = match &*self.network {
+            Network::Trace(plan) => (plan.options.landscape, plan.landscape.bounds()),
+            Network::Training(lesson, _) => (lesson.options().landscape, lesson.loss_levels()),
+            Network::Stream(stream, _) => (LandscapeKind::Plain, stream.loss_levels()),
+            Network::Ordinary(..) => {
+                return Err(Refusal::unfit("the loss is drawn for landscape plain alone"));
+            }
+        };
+        if self.curve.get().is_none() {
+            let mut watch = Watch::new(None, 1);
+            watch.rate = ObservationRate::Strides;
+            py.detach(|| self.network.train(&mut watch))?;
+            // Another thread may have been quicker, with the same curve.
+            let _ = self.curve.set(watch.finish()?.0);
+        }
+        let curve = self.curve.get_or_init(LossCurve::default);
+        Ok(curve.draw(title, subtitle, kind, &levels, self.trained.first_mismatch))
+    }
+}
