@@ -18,7 +18,7 @@ const SHOTS = [
   { name: "surface", hash: "#p=bb4&step=34", cards: ["surface-card"], before: "document.getElementById('surface-fold').open = true", ready: "document.querySelectorAll('#surface svg').length === 3" },
   { name: "noise", hash: "#p=bb4&step=34", cards: ["result-card"], before: choose("set-noise", "0.05"), ready: `${PROVED} === 'false'` },
   { name: "network", hash: "#p=mean&step=43", cards: ["network-card"] },
-  { name: "stream", place: "stream.html#p=parity&draw=parity:bits=16,hidden=8", width: 1360, height: 1000, ready: "!document.getElementById('film').hidden", before: "for (let i = 0; i < 12; i++) document.getElementById('next-take').click()" },
+  { name: "stream", place: "stream.html#p=parity&draw=parity:bits=16,hidden=8", width: 1360, height: 1000, ready: "!document.getElementById('recording').hidden", before: "for (let i = 0; i < 12; i++) document.getElementById('next-take').click()" },
   { name: "explain", place: "explain.html", width: 1120, height: 1000, cards: ["corners-card"], ready: "document.querySelectorAll('#corners svg').length === 2", before: "document.getElementById('corners-shortcut').click()", seen: "document.getElementById('corners').dataset.derails === '2'" },
   { name: "ordinary", place: "explain.html", width: 1120, height: 1000, cards: ["ordinary-card"], ready: "document.querySelectorAll('#ordinary svg').length === 2" },
   { name: "dark", hash: "#p=bb5&step=40000000", width: 1360, height: 1000, dark: true },

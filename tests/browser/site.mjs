@@ -40,7 +40,7 @@ const onSite = (folder, test) => async lab => {
 };
 
 /** The pages of the site, and when each shows everything. */
-const PAGES = { "#p=bb4&step=34": `${SHOWN} && ${PROVED} === 'true'`, "explain.html": "document.querySelectorAll('main svg[role=img]').length >= 7", "stream.html#p=parity&draw=parity:bits=8,hidden=4": "!document.getElementById('film').hidden" };
+const PAGES = { "#p=bb4&step=34": `${SHOWN} && ${PROVED} === 'true'`, "explain.html": "document.querySelectorAll('main svg[role=img]').length >= 7", "stream.html#p=parity&draw=parity:bits=8,hidden=4": "!document.getElementById('recording').hidden" };
 
 const traced = (...options) => JSON.parse(luge("trace", "bb4", "--json", ...options)).path;
 

@@ -5,7 +5,7 @@ import { text } from "./harness.mjs";
 import { axeComplaints, WIDTHS } from "./looks.mjs";
 
 const SMALL = "stream.html#p=parity&draw=parity:bits=8,hidden=4";
-const OPEN = "!document.getElementById('film').hidden";
+const OPEN = "!document.getElementById('recording').hidden";
 const number = value => value.toLocaleString("en");
 
 async function open(lab, place = SMALL, options = {}) {
@@ -16,20 +16,20 @@ async function open(lab, place = SMALL, options = {}) {
 
 export const streams = {
   async "a stream shows samples passing and taken, the memory, the loss and the result"(lab) {
-    const page = await open(lab), film = page.told.figure.figure;
-    assert.ok(film.halted && film.answer.certified);
-    assert.match(await page.value(text("found-say")), new RegExp(`Found 4 of 8 bits, the very ones that are hidden, after ${number(film.steps)} steps and ${film.taken} samples taken`));
-    assert.equal(await page.value("document.querySelectorAll('#found .claims .holds').length"), film.answer.claims.filter(claim => claim.holds).length);
-    assert.match(await page.value(text("sample-say")), film.takes[0].step > 0 ? /passes; the learner has not come to its first one yet/ : /takes this sample/);
+    const page = await open(lab), recording = page.told.figure.figure;
+    assert.ok(recording.halted && recording.answer.certified);
+    assert.match(await page.value(text("found-say")), new RegExp(`Found 4 of 8 bits, the very ones that are hidden, after ${number(recording.steps)} steps and ${recording.taken} samples taken`));
+    assert.equal(await page.value("document.querySelectorAll('#found .claims .holds').length"), recording.answer.claims.filter(claim => claim.holds).length);
+    assert.match(await page.value(text("sample-say")), recording.takes[0].step > 0 ? /passes; the learner has not come to its first one yet/ : /takes this sample/);
     for (let taken = 1; taken <= 3; taken++) {
       await page.click("#next-take");
-      const step = Number(await page.value("document.body.dataset.step")), take = film.takes[taken - 1];
+      const step = Number(await page.value("document.body.dataset.step")), take = recording.takes[taken - 1];
       assert.equal(step, take.step);
       assert.match(await page.value(text("sample-say")), new RegExp(`Step ${number(step)}: the learner takes this sample.*its label ${take.y[0]} `));
       await page.click("#forth");
-      const moment = film.moments.find(one => one.step === step + 1);
+      const moment = recording.moments.find(one => one.step === step + 1);
       assert.deepEqual(moment.memory.slice(0, 8), take.x, "what was taken is in the memory");
-      if (!film.takes.some(one => one.step === step + 1)) assert.match(await page.value(text("sample-say")), /passes; the learner is busy with what it has taken/);
+      if (!recording.takes.some(one => one.step === step + 1)) assert.match(await page.value(text("sample-say")), /passes; the learner is busy with what it has taken/);
       assert.match(await page.value(text("taken-say")), new RegExp(`^${taken} of the ${number(step + 1)} samples`));
       assert.match(await page.value(text("memory-say")), new RegExp(`the slot holds the label ${take.y[0] || "−?0"}`));
       assert.equal(await page.value("document.querySelectorAll('#taken rect').length"), taken * 9);

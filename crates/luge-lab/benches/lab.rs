@@ -48,7 +48,7 @@ fn bare(text: &str, most_steps: u64) -> f64 {
 
 /// Seconds that a replay takes from the start to the halt, with a moment and a share of the survey in every frame; and the
 /// number of moments.
-fn filmed(text: &str) -> (f64, u32) {
+fn replayed(text: &str) -> (f64, u32) {
     with(text, |scene| {
         let started = Instant::now();
         let mut replay = scene.replay().expect("an engine");
@@ -57,8 +57,8 @@ fn filmed(text: &str) -> (f64, u32) {
         while replay.end().is_none() {
             let frame = Instant::now();
             replay.roll(&mut || frame.elapsed() < FRAME * 19 / 20).expect("gradients");
-            survey.follow(&replay, &scene.tapes, &mut || frame.elapsed() < FRAME).expect("gradients");
-            let moment = moment(scene, &mut replay, 12).expect("a moment");
+            survey.follow(&replay, &mut || frame.elapsed() < FRAME).expect("gradients");
+            let moment = moment(&mut replay, 12).expect("a moment");
             assert!(!serde_json::to_string(&moment).expect("JSON").is_empty());
             moments += 1;
         }
@@ -108,7 +108,7 @@ fn main() -> ExitCode {
     let (mut moments, mut total) = (0, 0.0);
     for _ in 0..RUNS {
         alone = alone.min(bare(FIVE, u64::MAX));
-        let (seconds, more) = filmed(FIVE);
+        let (seconds, more) = replayed(FIVE);
         shown = shown.min(seconds);
         (moments, total) = (moments + more, total + seconds);
     }

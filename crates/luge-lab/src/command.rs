@@ -134,6 +134,10 @@ pub(super) enum ServerMessage<'a> {
 }
 
 impl ServerMessage<'_> {
+    pub(super) fn failed(error: impl ToString) -> Self {
+        Self::Failed { message: error.to_string() }
+    }
+
     pub(super) fn text(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|e| format!(r#"{{"kind":"failed","message":"{e}"}}"#))
     }

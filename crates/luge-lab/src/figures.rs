@@ -14,7 +14,7 @@ use luge::stream::{Draw, Samples, ShippedStream, StreamJob};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{StreamFilm, command::ServerMessage};
+use super::{StreamRecording, command::ServerMessage};
 
 /// A figure, as the page draws it; whatever is wrong is only shown.
 type Drawn = Result<Value, Box<dyn Error>>;
@@ -93,5 +93,5 @@ fn stream(learner: &str, draw: Option<&str>, seed: u64) -> Drawn {
     };
     let mut job = StreamJob::new(source, samples);
     (job.options.seed, job.options.steps) = (seed, MAX_STREAM_STEPS);
-    Ok(StreamFilm::new(&job, N_MOMENTS)?.record)
+    Ok(StreamRecording::new(&job, N_MOMENTS)?.record)
 }

@@ -1,6 +1,6 @@
 //! The lab: a page on which one watches the weights of a network become a computation.
 //!
-//! A [`Job`](luge::job::Job) is prepared on a [`PreparedJob`], which shows a [`Scene`]; a scene is filmed ([`replay`]), and the views
+//! A [`Job`](luge::job::Job) is prepared on a [`PreparedJob`], which shows a [`Scene`]; a scene is replayed ([`replay`]), and the views
 //! are drawn from the replay: on the page through one socket per tab, or in a report.
 
 mod assets;
@@ -18,7 +18,7 @@ mod report;
 #[cfg(feature = "server")]
 mod server;
 mod session;
-mod stream_film;
+mod stream_recording;
 mod views;
 
 pub use command::{Command, MAX_BYTES, Wish};
@@ -30,5 +30,5 @@ pub use report::{MAX_MOMENTS, Report, stream_report};
 #[cfg(feature = "server")]
 pub use server::{Counts, Lab, MAX_TABS, MAX_WAITING};
 pub use session::{Channel, DrivenRun, Gone, MAX_RUNS, Transport, attend, figure, greeting};
-pub use stream_film::StreamFilm;
+pub use stream_recording::StreamRecording;
 pub use views::{around, moment};

@@ -61,11 +61,11 @@ pub struct PreparedJob {
 }
 
 pub(super) enum Prepared {
-    PreparedTrace(Box<PreparedTrace>),
-    PreparedTraining(Box<PreparedTraining>),
+    Trace(Box<PreparedTrace>),
+    Training(Box<PreparedTraining>),
 }
 
-/// A network ready to be filmed, and what it means.
+/// A network ready to be replayed, and what it means.
 pub struct Scene<'a> {
     /// What is known of the job and its program.
     pub(super) stage: &'a PreparedJob,
@@ -117,7 +117,7 @@ impl PreparedJob {
             Job::Stream(stream) => return Err(JobError::OnStream(stream.source.name.clone()).into()),
         };
         let held_out = match (job, &prepared, held_out) {
-            (Job::Train(train), Prepared::PreparedTraining(lesson), Some(rows)) => {
+            (Job::Train(train), Prepared::Training(lesson), Some(rows)) => {
                 held_out_rows(train, lesson, rows)?
             }
             _ => None,
@@ -146,8 +146,8 @@ impl PreparedJob {
     /// Tapes of the machine.
     pub fn n_tapes(&self) -> usize {
         match &self.prepared {
-            Prepared::PreparedTrace(plan) => plan.machine.n_tapes(),
-            Prepared::PreparedTraining(lesson) => lesson.learner().machine().n_tapes(),
+            Prepared::Trace(plan) => plan.machine.n_tapes(),
+            Prepared::Training(lesson) => lesson.learner().machine().n_tapes(),
         }
     }
 
@@ -158,7 +158,7 @@ impl PreparedJob {
     pub fn scene(&self) -> Result<Scene<'_>, RunError> {
         let near = self.near.as_ref();
         Ok(match &self.prepared {
-            Prepared::PreparedTrace(plan) => Scene {
+            Prepared::Trace(plan) => Scene {
                 stage: self,
                 machine: &plan.machine,
                 lowered: &plan.lowered,
@@ -171,7 +171,7 @@ impl PreparedJob {
                 bounds: plan.landscape.bounds(),
                 lesson: None,
             },
-            Prepared::PreparedTraining(lesson) => {
+            Prepared::Training(lesson) => {
                 let (learner, extended) = (lesson.learner(), lesson.extended());
                 Scene {
                     stage: self,
@@ -191,13 +191,13 @@ impl PreparedJob {
     }
 }
 
-impl<'a> Scene<'a> {
+impl Scene<'_> {
     /// The run before its first step.
     ///
     /// # Errors
     /// If the engine asked for cannot run it.
-    pub fn replay(&self) -> Result<Replay<'a>, EngineError> {
-        Replay::new(self.task.clone(), Some(self.inside))
+    pub fn replay(&self) -> Result<Replay<'_>, EngineError> {
+        Replay::new(self)
     }
 }
 
@@ -227,7 +227,7 @@ fn prepare_trace(mut job: TraceJob) -> Result<(Loaded, Prepared), RunError> {
         true => plan.most_steps,
         false => asked.min(MAX_STEPS),
     };
-    Ok((loaded, Prepared::PreparedTrace(Box::new(plan))))
+    Ok((loaded, Prepared::Trace(Box::new(plan))))
 }
 
 /// A lesson within the lab's limits.
@@ -241,7 +241,7 @@ fn prepare_lesson(
     let lesson = job.assemble(table, &loaded, &StandardPrimaries)?;
     // What is shown has as many cells as the run needs, and says how long it is.
     lesson.simulated_while(go_on).map_err(JobError::from)?;
-    Ok((loaded, Prepared::PreparedTraining(Box::new(lesson))))
+    Ok((loaded, Prepared::Training(Box::new(lesson))))
 }
 
 /// Rows that a learner does not see, prepared as those that it learns from.
@@ -259,11 +259,11 @@ impl Prepared {
     /// How the landscape around a vertex is built, and that landscape if there is one for the whole machine.
     fn around(&self) -> (LandscapeOptions, Option<Landscape>) {
         let (kind, network, lowered, n_vertices) = match self {
-            Self::PreparedTrace(plan) => {
+            Self::Trace(plan) => {
                 let landscape = &plan.landscape;
                 (plan.options.landscape, landscape.network(), &plan.lowered, landscape.n_vertices())
             }
-            Self::PreparedTraining(lesson) => {
+            Self::Training(lesson) => {
                 let extended = lesson.extended();
                 let lowered = lesson.learner().lowered();
                 (lesson.options().landscape, extended.network(), lowered, extended.n_vertices())

@@ -34,21 +34,6 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// `None` if the run was interrupted.
-    fn new(
-        answer: Answer,
-        outcome: Outcome,
-        path: u64,
-        first_mismatch: Option<u64>,
-        held_out: Option<(usize, Fit, Fit)>,
-    ) -> Option<Self> {
-        let (steps, halted) = match outcome {
-            Outcome::Interrupted { .. } => return None,
-            outcome => (outcome.steps(), matches!(outcome, Outcome::Converged { .. })),
-        };
-        Some(Self { answer, steps, halted, path: format!("{path:016x}"), first_mismatch, held_out })
-    }
-
     /// What was learned, if the machine learns.
     pub(crate) fn formula(&self) -> Option<&str> {
         self.answer.learned.as_ref().map(|learned| &*learned.formula)
@@ -61,14 +46,13 @@ impl PreparedJob {
     pub fn prove(&self, go_on: &dyn Fn() -> bool) -> Option<Proof> {
         let started = Instant::now();
         let within = move || started.elapsed() < PATIENCE && go_on();
-        match &self.prepared {
-            Prepared::PreparedTrace(plan) => {
+        let (answer, outcome, path, first_mismatch, held_out) = match &self.prepared {
+            Prepared::Trace(plan) => {
                 let trace = plan.follow(None, ObservationRate::Moments, |_| flow(&within)).ok()?;
                 let first_mismatch = trace.first_mismatch.as_ref().map(|first| first.step);
-                let answer = Answer::of_trace(plan, &trace);
-                Proof::new(answer, trace.outcome, trace.path, first_mismatch, None)
+                (Answer::of_trace(plan, &trace), trace.outcome, trace.path, first_mismatch, None)
             }
-            Prepared::PreparedTraining(lesson) => {
+            Prepared::Training(lesson) => {
                 let report = lesson.follow(None, ObservationRate::Moments, |_| flow(&within)).ok()?;
                 let held_out = self.held_out.as_ref().map(|table| {
                     let fit = |theta: Vec<f64>| {
@@ -76,10 +60,14 @@ impl PreparedJob {
                     };
                     (table.n_samples(), fit(lesson.blank_theta()), fit(report.theta.clone()))
                 });
-                let answer = Answer::of_lesson(lesson, &report);
-                Proof::new(answer, report.outcome, report.path, None, held_out)
+                (Answer::of_lesson(lesson, &report), report.outcome, report.path, None, held_out)
             }
-        }
+        };
+        let (steps, halted) = match outcome {
+            Outcome::Interrupted { .. } => return None,
+            outcome => (outcome.steps(), matches!(outcome, Outcome::Converged { .. })),
+        };
+        Some(Proof { answer, steps, halted, path: format!("{path:016x}"), first_mismatch, held_out })
     }
 }
 

@@ -15,7 +15,7 @@ use luge::{
     files::checkpoint::Frame,
     run::{
         decimated::Decimated,
-        engine::{Chosen, EngineChoice, EngineError, Task},
+        engine::{Chosen, EngineChoice, EngineError},
         memory,
     },
 };
@@ -23,6 +23,7 @@ use luge_net::Values;
 use luge_train::{CacheLevel, Engine, Outcome, Snapshot, StopRule, TrainError};
 use web_time::Instant;
 
+use super::Scene;
 pub use gradient::StepGradient;
 pub use look::Inside;
 pub use profile::{MAX_PROFILED, Profile};
@@ -79,31 +80,62 @@ impl End {
 }
 
 /// A run, and where in it one looks.
-pub struct Replay<'n> {
-    /// The network and its start.
-    pub task: Task<'n>,
-    /// Where the tapes are, if the network has none of its own.
-    inside: Option<Inside<'n>>,
+pub struct Replay<'a> {
+    /// The network, its start, and what it means.
+    pub scene: &'a Scene<'a>,
     /// The engine that trains, and why that one.
     pub chosen: Chosen,
     /// Weights at the beginning of each slot.
     frames: Decimated<Frame>,
     /// The engine that has come farthest.
-    front: Box<dyn Engine + 'n>,
+    front: Box<dyn Engine + 'a>,
     /// Another one, where one looks at an earlier step.
-    behind: Option<Box<dyn Engine + 'n>>,
+    behind: Option<Box<dyn Engine + 'a>>,
     end: Option<End>,
-    /// Steps that take a few milliseconds at most.
-    pub(crate) chunk: u64,
+    pace: Pace,
 }
 
-impl<'n> Replay<'n> {
-    /// The run before its first step; `inside` says where the tapes are if the network has none of its own.
-    ///
-    /// # Errors
-    /// If the engine asked for cannot run it.
-    pub fn new(task: Task<'n>, inside: Option<Inside<'n>>) -> Result<Self, EngineError> {
-        let (front, chosen) = task.open(CacheLevel::Macrosteps, None)?;
+/// Steps that take a few milliseconds at most.
+#[derive(Clone, Copy)]
+struct Pace(u64);
+
+impl Pace {
+    /// Makes as many steps as take a few milliseconds, or those that are left until `step`.
+    fn run(&mut self, engine: &mut dyn Engine, stop: StopRule, step: u64) -> Result<(), TrainError> {
+        let (before, started) = (engine.steps(), Instant::now());
+        let most_steps = step.min(before + self.0).min(stop.most_steps);
+        engine.run(&StopRule { most_steps, ..stop })?;
+        // Large enough that looking at the clock costs nothing, and small enough to be interrupted.
+        let took = started.elapsed();
+        if took > Duration::from_millis(4) {
+            self.0 = (self.0 / 2).max(1);
+        } else if engine.steps() - before == self.0 && took < Duration::from_micros(500) {
+            self.0 = (self.0 * 2).min(MAX_CHUNK);
+        }
+        Ok(())
+    }
+
+    /// Goes on to a step that comes before the end, while `go_on` says so; it is asked between chunks. Whether it got there.
+    fn advance(
+        &mut self,
+        engine: &mut dyn Engine,
+        step: u64,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<bool, TrainError> {
+        while engine.steps() < step {
+            self.run(engine, ENDLESS, step)?;
+            if engine.steps() < step && !go_on() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl<'a> Replay<'a> {
+    /// The run before its first step.
+    pub(super) fn new(scene: &'a Scene<'a>) -> Result<Self, EngineError> {
+        let (front, chosen) = scene.task.open(CacheLevel::Macrosteps, None)?;
         // Steps that take no time one would notice.
         let pace = match chosen.engine {
             EngineChoice::Exact => 1 << 22,
@@ -111,10 +143,9 @@ impl<'n> Replay<'n> {
             EngineChoice::Dense | EngineChoice::Auto => 1 << 4,
         };
         let frames = Decimated::new(MAX_FRAMES, pace);
-        let mut replay =
-            Self { task, inside, chosen, frames, front, behind: None, end: None, chunk: pace.min(1 << 12) };
-        replay.keep_frame();
-        replay.look_for_end()?;
+        let pace = Pace(pace.min(1 << 12));
+        let mut replay = Self { scene, chosen, frames, front, behind: None, end: None, pace };
+        replay.reached()?;
         Ok(replay)
     }
 
@@ -133,23 +164,23 @@ impl<'n> Replay<'n> {
         self.end
     }
 
+    /// Whether one looks at the last step of all.
+    pub fn is_over(&self) -> bool {
+        self.end.is_some_and(|end| end.steps() == self.step())
+    }
+
     /// The engine at the step one looks at.
-    pub fn now(&mut self) -> &mut (dyn Engine + 'n) {
+    pub fn now(&mut self) -> &mut (dyn Engine + 'a) {
         &mut **self.behind.as_mut().unwrap_or(&mut self.front)
     }
 
-    fn here(&self) -> &(dyn Engine + 'n) {
+    fn here(&self) -> &(dyn Engine + 'a) {
         &**self.behind.as_ref().unwrap_or(&self.front)
     }
 
     /// Weights that are not zero at this step; with a radius, only cells that near to their heads.
     pub fn look(&self, radius: Option<usize>) -> Snapshot {
-        self.look_at(self.here(), radius)
-    }
-
-    /// The same where another engine of the replay is.
-    fn look_at(&self, engine: &dyn Engine, radius: Option<usize>) -> Snapshot {
-        look::look(engine, self.inside, &self.task.inputs, radius)
+        self.scene.look(self.here(), radius)
     }
 
     /// Which cells of a track hold a mark at this step.
@@ -189,18 +220,12 @@ impl<'n> Replay<'n> {
             return self.extend(step, go_on);
         }
         let kept = self.frames.before(step).map_or(0, |frame| frame.step);
-        if !self.behind.as_ref().is_some_and(|behind| (kept..=step).contains(&behind.steps())) {
-            self.behind = Some(self.engine_before(step)?);
-        }
-        let Some(engine) = &mut self.behind else { return Ok(true) };
-        while engine.steps() < step {
-            let next = (engine.steps() + self.chunk).min(step);
-            run_to(&mut **engine, next)?;
-            if engine.steps() < step && !go_on() {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        let engine = match self.behind.take() {
+            Some(behind) if (kept..=step).contains(&behind.steps()) => behind,
+            _ => self.engine_before(step)?,
+        };
+        let engine = self.behind.insert(engine);
+        Ok(self.pace.advance(&mut **engine, step, go_on)?)
     }
 
     /// Goes on from here as fast as it goes, through what is known and beyond, while `go_on` says so.
@@ -209,11 +234,8 @@ impl<'n> Replay<'n> {
     /// If a gradient cannot be computed.
     pub fn roll(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), EngineError> {
         while let Some(engine) = &mut self.behind {
-            let (before, started) = (engine.steps(), Instant::now());
-            run_to(&mut **engine, (before + self.chunk).min(self.front.steps()))?;
-            let (now, took) = (engine.steps(), started.elapsed());
-            self.adapt(now - before, took);
-            if now == self.front.steps() {
+            self.pace.run(&mut **engine, ENDLESS, self.front.steps())?;
+            if engine.steps() == self.front.steps() {
                 self.behind = None;
             }
             if !go_on() {
@@ -235,19 +257,15 @@ impl<'n> Replay<'n> {
         stop_here: &mut dyn FnMut(&mut dyn Engine) -> Result<bool, EngineError>,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<bool, EngineError> {
-        let mut since = 0;
+        let from = self.step();
         while self.step() < step && self.end.is_none_or(|end| self.step() < end.steps()) {
             let next = self.step() + 1;
             self.seek(next, &mut || true)?;
             if self.step() == next && stop_here(self.now())? {
                 return Ok(true);
             }
-            since += 1;
-            if since == WATCHED {
-                since = 0;
-                if !go_on() {
-                    break;
-                }
+            if (next - from).is_multiple_of(WATCHED) && !go_on() {
+                break;
             }
         }
         Ok(false)
@@ -262,13 +280,10 @@ impl<'n> Replay<'n> {
         if self.end.is_some() {
             return Ok(true);
         }
-        let stop = self.task.stop;
+        let stop = self.scene.task.stop;
         let mut scout = self.engine_at(self.front())?;
         while stop.verdict(scout.steps(), scout.loss()?).is_none() {
-            let (before, started) = (scout.steps(), Instant::now());
-            let most_steps = (before + self.chunk).min(stop.most_steps);
-            scout.run(&StopRule { most_steps, ..stop })?;
-            self.adapt(scout.steps() - before, started.elapsed());
+            self.pace.run(&mut *scout, stop, u64::MAX)?;
             if !go_on() || outgrown(&*scout) {
                 return Ok(false);
             }
@@ -281,14 +296,12 @@ impl<'n> Replay<'n> {
 
     /// Moves the front on.
     fn extend(&mut self, step: u64, go_on: &mut dyn FnMut() -> bool) -> Result<bool, EngineError> {
-        let goal = step.min(self.task.stop.most_steps);
+        let stop = self.scene.task.stop;
+        let goal = step.min(stop.most_steps);
         while self.end.is_none() && self.front.steps() < goal {
-            let (before, started) = (self.front.steps(), Instant::now());
-            let most_steps = (before + self.chunk).min(self.due()).min(goal);
-            self.front.run(&StopRule { most_steps, ..self.task.stop })?;
-            self.adapt(self.front.steps() - before, started.elapsed());
-            self.keep_frame();
-            self.look_for_end()?;
+            let due = self.due().min(goal);
+            self.pace.run(&mut *self.front, stop, due)?;
+            self.reached()?;
             if self.front.steps() < goal && !go_on() {
                 return Ok(false);
             }
@@ -299,36 +312,21 @@ impl<'n> Replay<'n> {
     /// The next step whose weights are kept. Noise is drawn from the start on, so a run with noise is resumed nowhere else.
     fn due(&self) -> u64 {
         match self.frames.due() {
-            step if step > 0 && self.task.manner.noise.is_some() => u64::MAX,
+            step if step > 0 && self.scene.task.manner.noise.is_some() => u64::MAX,
             step => step,
         }
     }
 
-    /// Keeps the weights of the front, if a frame is due there.
-    fn keep_frame(&mut self) {
-        let step = self.front.steps();
-        if step != self.due() {
-            return;
-        }
-        self.frames.keep(step, Frame::new(&self.front.snapshot()));
-        while self.frames.slots().len() > 1 && self.frame_bytes() > MAX_FRAME_BYTES {
-            self.frames.widen();
-        }
-    }
-
-    /// Chunks are large enough that looking at the clock costs nothing, and small enough to be interrupted.
-    fn adapt(&mut self, made: u64, took: Duration) {
-        if took > Duration::from_millis(4) {
-            self.chunk = (self.chunk / 2).max(1);
-        } else if made == self.chunk && took < Duration::from_micros(500) {
-            self.chunk = (self.chunk * 2).min(MAX_CHUNK);
-        }
-    }
-
-    /// Notes whether the front has come to an end.
-    fn look_for_end(&mut self) -> Result<(), EngineError> {
+    /// Keeps the weights of the front, if a frame is due there, and notes whether the front has come to an end.
+    fn reached(&mut self) -> Result<(), EngineError> {
         let steps = self.front.steps();
-        if let Some(outcome) = self.task.stop.verdict(steps, self.front.loss()?) {
+        if steps == self.due() {
+            self.frames.keep(steps, Frame::new(&self.front.snapshot()));
+            while self.frames.slots().len() > 1 && self.frame_bytes() > MAX_FRAME_BYTES {
+                self.frames.widen();
+            }
+        }
+        if let Some(outcome) = self.scene.task.stop.verdict(steps, self.front.loss()?) {
             self.end = Some(End::Trained(outcome));
         } else if outgrown(&*self.front) {
             self.end = Some(End::OutOfMemory { steps });
@@ -339,18 +337,18 @@ impl<'n> Replay<'n> {
     /// An engine at the start, for whoever goes over the run again.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
-    pub fn again(&self) -> Result<Box<dyn Engine + 'n>, EngineError> {
-        Ok(self.task.open(CacheLevel::Macrosteps, None)?.0)
+    /// If no engine can run it.
+    pub fn again(&self) -> Result<Box<dyn Engine + 'a>, EngineError> {
+        Ok(self.scene.task.open(CacheLevel::Macrosteps, None)?.0)
     }
 
     /// An engine where a snapshot of the run was taken.
-    fn engine_from(&self, snapshot: &Snapshot) -> Result<Box<dyn Engine + 'n>, EngineError> {
-        Ok(self.task.open(CacheLevel::Macrosteps, Some((snapshot, None)))?.0)
+    fn engine_from(&self, snapshot: &Snapshot) -> Result<Box<dyn Engine + 'a>, EngineError> {
+        Ok(self.scene.task.open(CacheLevel::Macrosteps, Some((snapshot, None)))?.0)
     }
 
     /// An engine at the last frame that is not after a step.
-    fn engine_before(&self, step: u64) -> Result<Box<dyn Engine + 'n>, EngineError> {
+    fn engine_before(&self, step: u64) -> Result<Box<dyn Engine + 'a>, EngineError> {
         let snapshot = self.frames.before(step).and_then(Frame::snapshot);
         self.engine_from(&snapshot.ok_or(TrainError::Shapes { what: "frames" })?)
     }
@@ -359,7 +357,7 @@ impl<'n> Replay<'n> {
     ///
     /// # Errors
     /// If a gradient cannot be computed.
-    pub fn engine_at(&self, step: u64) -> Result<Box<dyn Engine + 'n>, EngineError> {
+    pub fn engine_at(&self, step: u64) -> Result<Box<dyn Engine + 'a>, EngineError> {
         let step = step.min(self.front());
         let mut engine = self.engine_before(step)?;
         run_to(&mut *engine, step)?;
@@ -370,29 +368,20 @@ impl<'n> Replay<'n> {
     ///
     /// # Errors
     /// If a gradient cannot be computed.
-    pub fn strip(
-        &self,
-        tapes: &Tapes<'_>,
-        part: &Part,
-        go_on: &mut dyn FnMut() -> bool,
-    ) -> Result<Option<Strip>, EngineError> {
+    pub fn strip(&self, part: &Part, go_on: &mut dyn FnMut() -> bool) -> Result<Option<Strip>, EngineError> {
         let to = part.to.min(self.front());
         let from = part.from.min(to);
         let n_rows = part.n_rows.min(MAX_ROWS).min(usize::try_from(to - from).unwrap_or(usize::MAX) + 1);
-        let mut engine = self.engine_at(from)?;
+        let (mut engine, mut pace) = (self.engine_at(from)?, self.pace);
         let mut rows = Vec::with_capacity(n_rows);
         for row in 0..n_rows as u64 {
             let between = u128::from(to - from) * u128::from(row) / (n_rows as u128 - 1).max(1);
             let step = from + between as u64;
-            while engine.steps() < step {
-                let next = step.min(engine.steps() + self.chunk);
-                run_to(&mut *engine, next)?;
-                if !go_on() {
-                    return Ok(None);
-                }
+            if !pace.advance(&mut *engine, step, go_on)? || !go_on() {
+                return Ok(None);
             }
-            let snapshot = self.look_at(&*engine, None);
-            rows.push(Row::of_cells(step, tapes, &snapshot, part.tape, part.cells.clone()));
+            let snapshot = self.scene.look(&*engine, None);
+            rows.push(Row::of_cells(step, &self.scene.tapes, &snapshot, part.tape, part.cells.clone()));
         }
         Ok(Some(Strip::of(&rows, 0, Some(part.cells.clone()))))
     }
@@ -402,15 +391,17 @@ impl<'n> Replay<'n> {
     /// # Errors
     /// If it cannot be computed.
     pub fn gradient(&mut self, radius: Option<usize>) -> Result<StepGradient, EngineError> {
-        let before = self.look(radius);
-        let engine = &mut **self.behind.as_mut().unwrap_or(&mut self.front);
-        StepGradient::at(&self.task, engine, &before)
+        let (before, task) = (self.look(radius), &self.scene.task);
+        StepGradient::at(task, self.now(), &before)
     }
 }
 
+/// A run that is known to go on.
+const ENDLESS: StopRule = StopRule { loss_at_most: f64::NEG_INFINITY, not_before: 0, most_steps: u64::MAX };
+
 /// Goes on to a step that comes before the end.
 fn run_to(engine: &mut dyn Engine, step: u64) -> Result<(), TrainError> {
-    engine.run(&StopRule { loss_at_most: f64::NEG_INFINITY, not_before: 0, most_steps: step }).map(|_| ())
+    engine.run(&StopRule { most_steps: step, ..ENDLESS }).map(|_| ())
 }
 
 /// Whether the tapes have become too long to be taken up again from a frame.

@@ -6,7 +6,7 @@ use luge_machine::TapeId;
 use serde_json::{Value, json};
 
 use super::{
-    PreparedJob, RunError, Scene, StreamFilm,
+    PreparedJob, RunError, Scene, StreamRecording,
     assets::{self, ASSETS},
     views,
 };
@@ -49,27 +49,23 @@ impl Report {
         n_moments: usize,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Self, RunError> {
-        record(stage, &stage.scene()?, n_moments.clamp(2, MAX_MOMENTS), go_on)
+        let (scene, n_moments) = (stage.scene()?, n_moments.clamp(2, MAX_MOMENTS));
+        let mut replay = scene.replay()?;
+        while replay.end().is_none() {
+            if !replay.seek(u64::MAX, go_on)? {
+                return Err(RunError::BrokenOff);
+            }
+        }
+        Ok(record(stage, replay, n_moments)?)
     }
 }
 
-fn record(
-    stage: &PreparedJob,
-    scene: &Scene<'_>,
-    n_moments: usize,
-    go_on: &mut dyn FnMut() -> bool,
-) -> Result<Report, RunError> {
-    let mut replay = scene.replay()?;
-    let opening = views::opening(scene, &replay.chosen);
-    while replay.end().is_none() {
-        if !replay.seek(u64::MAX, go_on)? {
-            return Err(RunError::BrokenOff);
-        }
-    }
+fn record(stage: &PreparedJob, mut replay: Replay<'_>, n_moments: usize) -> Result<Report, EngineError> {
+    let scene = replay.scene;
     // Only a run that ends within what its reader allows is made once more.
     let proof = stage.prove(&|| true);
     let mut survey = Survey::new(&replay)?;
-    survey.follow(&replay, &scene.tapes, &mut || true)?;
+    survey.follow(&replay, &mut || true)?;
     survey.complete_curve(&replay, &mut || true)?;
     let steps = replay.front();
     let n_moments = n_moments.min(usize::try_from(steps).unwrap_or(usize::MAX).saturating_add(1)).max(1);
@@ -80,22 +76,22 @@ fn record(
         replay.seek(step as u64, &mut || true)?;
         let closely = i % every == 0 || i + 1 == n_moments;
         moments.push(json!({
-            "moment": views::moment(scene, &mut replay, RADIUS)?,
-            "around": if closely { views::around(scene, &mut replay)? } else { None },
+            "moment": views::moment(&mut replay, RADIUS)?,
+            "around": if closely { views::around(&mut replay)? } else { None },
             "nearby": if closely { views::nearby(&replay)? } else { None },
-            "surface": if closely { views::surface(scene, &mut replay)? } else { None },
-            "boundary": if closely { views::boundary(scene, &replay, None) } else { None },
+            "surface": if closely { views::surface(&mut replay)? } else { None },
+            "boundary": if closely { views::boundary(&replay, None) } else { None },
         }));
     }
     let strips: Vec<Strip> = scene.machine.tape_ids().map(|tape| survey.spacetime.strip(tape)).collect();
     let picture = |(tape, strip)| views::picture(strip, tape, false);
     let record = json!({
         "job": stage.job,
-        "opening": opening,
+        "opening": views::opening(&replay),
         "moments": moments,
         "overview": views::overview(&survey),
         "pictures": strips.iter().enumerate().map(picture).collect::<Vec<_>>(),
-        "profile": profile(scene, &replay)?,
+        "profile": profile(&replay)?,
         "proof": proof,
     });
     let tape_name = |tape: usize| scene.machine.tape(TapeId::new(tape)).name.clone();
@@ -110,20 +106,17 @@ fn record(
 }
 
 /// The steps of each line, where lines are known.
-fn profile<'n>(scene: &Scene<'n>, replay: &Replay<'n>) -> Result<Option<Value>, EngineError> {
-    if scene.stage.lines.iter().all(Option::is_none) {
-        return Ok(None);
-    }
-    let Some(mut profile) = Profile::new(replay, scene.machine.states().len())? else { return Ok(None) };
-    let state = |vertex: usize| scene.state_at(vertex).map(|state| state.index());
-    profile.follow(replay, &state, &mut || true)?;
-    Ok(Some(views::line_profile(scene, &profile.visits)))
+fn profile(replay: &Replay<'_>) -> Result<Option<Value>, EngineError> {
+    let lines_known = replay.scene.stage.lines.iter().any(Option::is_some);
+    let Some(mut profile) = Profile::new(replay)?.filter(|_| lines_known) else { return Ok(None) };
+    profile.follow(replay, &mut || true)?;
+    Ok(Some(views::line_profile(replay.scene, &profile.visits)))
 }
 
 /// The report of a run on a stream.
 #[must_use]
-pub fn stream_report(film: &StreamFilm) -> String {
-    page("/stream.html", &film.record)
+pub fn stream_report(recording: &StreamRecording) -> String {
+    page("/stream.html", &recording.record)
 }
 
 /// A page with everything in it: style, program and record.

@@ -14,13 +14,13 @@ use std::{
 
 use axum::{
     Router,
-    body::Body,
     extract::{
         Request as HttpRequest, State, WebSocketUpgrade,
         ws::{Message, WebSocket},
     },
-    http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header},
+    http::{HeaderMap, HeaderName, Method, StatusCode, header},
     middleware::{Next, from_fn_with_state},
+    response::{IntoResponse, Response},
     routing::get,
 };
 use serde_json::Value;
@@ -117,9 +117,9 @@ impl Lab {
 }
 
 /// Lets in only what was asked of this very server, by its own page or by hand.
-async fn guard(State(shared): State<Shared>, asked: HttpRequest, next: Next) -> Response<Body> {
-    let mut response = match refusal(&shared, asked.headers()) {
-        Some((status, why)) => plain(status, why),
+async fn guard(State(shared): State<Shared>, asked: HttpRequest, next: Next) -> Response {
+    let response = match refusal(&shared, asked.headers()) {
+        Some(refused) => refused.into_response(),
         None => next.run(asked).await,
     };
     let policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
@@ -131,10 +131,7 @@ async fn guard(State(shared): State<Shared>, asked: HttpRequest, next: Next) -> 
         (header::CACHE_CONTROL, "no-store"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     ];
-    for (name, value) in headers {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
-    }
-    response
+    (headers, response).into_response()
 }
 
 fn refusal(shared: &Shared, headers: &HeaderMap) -> Option<(StatusCode, &'static str)> {
@@ -157,40 +154,29 @@ fn refusal(shared: &Shared, headers: &HeaderMap) -> Option<(StatusCode, &'static
     None
 }
 
-fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
-    let mut response = Response::new(Body::from(text));
-    *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    response
-}
-
-async fn file(asked: HttpRequest) -> Response<Body> {
+async fn file(asked: HttpRequest) -> Response {
     let Some(asset) = assets::at(asked.uri().path()) else {
-        return plain(StatusCode::NOT_FOUND, "there is no such page\n");
+        return (StatusCode::NOT_FOUND, "there is no such page\n").into_response();
     };
     if !matches!(*asked.method(), Method::GET | Method::HEAD) {
-        return plain(StatusCode::METHOD_NOT_ALLOWED, "files are only read\n");
+        return (StatusCode::METHOD_NOT_ALLOWED, "files are only read\n").into_response();
     }
-    let mut response = Response::new(Body::from(asset.bytes));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.media()));
-    response
+    ([(header::CONTENT_TYPE, asset.media())], asset.bytes).into_response()
 }
 
 async fn socket(
     State(shared): State<Shared>,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
-) -> Response<Body> {
+) -> Response {
     let Ok(upgrade) = upgrade else {
-        return plain(StatusCode::UPGRADE_REQUIRED, "this is where pages connect their sockets\n");
+        return (StatusCode::UPGRADE_REQUIRED, "this is where pages connect their sockets\n").into_response();
     };
     if !headers.contains_key(header::ORIGIN) {
-        return plain(StatusCode::FORBIDDEN, "a socket must say where it comes from\n");
+        return (StatusCode::FORBIDDEN, "a socket must say where it comes from\n").into_response();
     }
     let Some(tab) = Permit::new(&shared.counts.tabs, MAX_TABS) else {
-        return plain(StatusCode::SERVICE_UNAVAILABLE, "64 tabs are open already: close one\n");
+        return (StatusCode::SERVICE_UNAVAILABLE, "64 tabs are open already: close one\n").into_response();
     };
     upgrade
         .max_message_size(MAX_TAKEN)

@@ -84,10 +84,9 @@ impl<'t> Page<'t> {
         Self { transport, waiting: VecDeque::new(), gone: false }
     }
 
-    /// `false` once nobody listens.
-    fn tell(&mut self, message: &ServerMessage<'_>) -> bool {
-        self.gone |= !self.transport.tell(message.text());
-        !self.gone
+    /// Sends a message, unless nobody listens any more.
+    fn tell(&mut self, message: &ServerMessage<'_>) {
+        self.gone = self.gone || !self.transport.tell(message.text());
     }
 
     /// The next command.
@@ -237,11 +236,10 @@ enum Going {
     },
 }
 
-struct Run<'s, 'n> {
-    scene: &'s Scene<'n>,
-    replay: Replay<'n>,
-    survey: Survey<'n>,
-    profile: Option<Profile<'n>>,
+struct Run<'a> {
+    replay: Replay<'a>,
+    survey: Survey<'a>,
+    profile: Option<Profile<'a>>,
     going: Going,
     radius: usize,
     tape: usize,
@@ -255,12 +253,11 @@ struct Run<'s, 'n> {
     shown: Shown,
 }
 
-impl<'s, 'n> Run<'s, 'n> {
-    fn new(scene: &'s Scene<'n>, step: u64, prover: Option<Prover>) -> Result<Self, EngineError> {
+impl<'a> Run<'a> {
+    fn new(scene: &'a Scene<'a>, step: u64, prover: Option<Prover>) -> Result<Self, EngineError> {
         let replay = scene.replay()?;
         let (survey, shown) = (Survey::new(&replay)?, Shown::new(prover.is_none()));
         Ok(Self {
-            scene,
             replay,
             survey,
             profile: None,
@@ -280,11 +277,10 @@ impl<'s, 'n> Run<'s, 'n> {
 
     /// Says what there is to see, and looks for the end of the run for a while.
     fn begin(&mut self, ticket: u64, page: &mut Page<'_>) -> Result<(), EngineError> {
-        let opening = views::opening(self.scene, &self.replay.chosen);
-        page.tell(&ServerMessage::Opened { ticket, opening });
+        page.tell(&ServerMessage::Opened { ticket, opening: views::opening(&self.replay) });
         let started = Instant::now();
         if let Err(error) = self.replay.scout(&mut || started.elapsed() < SCOUT && page.wants_this()) {
-            page.tell(&ServerMessage::Failed { message: error.to_string() });
+            page.tell(&ServerMessage::failed(error));
         }
         // If the end is known now, the survey needs no rows that it would drop again.
         self.survey = Survey::new(&self.replay)?;
@@ -299,18 +295,19 @@ impl<'s, 'n> Run<'s, 'n> {
         }
         while let Ok(Some(command)) = page.next(Duration::ZERO) {
             if let Err(error) = self.obey(command, page) {
-                page.tell(&ServerMessage::Failed { message: error.to_string() });
+                page.tell(&ServerMessage::failed(error));
             }
         }
         if let Err(error) = self.work() {
             self.going = Going::Nowhere;
-            page.tell(&ServerMessage::Failed { message: error.to_string() });
+            page.tell(&ServerMessage::failed(error));
         }
-        Ok(self.show(page)?.then(|| self.idle_for()))
+        self.show(page)?;
+        Ok((!page.gone).then(|| self.idle_for()))
     }
 
     fn obey(&mut self, command: Command, page: &mut Page<'_>) -> Result<(), EngineError> {
-        let most = self.replay.task.stop.most_steps;
+        let most = self.replay.scene.task.stop.most_steps;
         let mut go = |going: Going| {
             (self.going, self.hit, self.shown.again) = (going, None, true);
             self.shown.speed_from = (self.replay.front(), Instant::now());
@@ -326,7 +323,7 @@ impl<'s, 'n> Run<'s, 'n> {
             Command::Pause {} => go(Going::Nowhere),
             Command::Break { states, lines, loss } => {
                 self.loss = loss;
-                let line = |state: usize| self.scene.stage.lines.get(state).copied().flatten();
+                let line = |state: usize| self.replay.scene.line(state);
                 let wanted = |state: usize| {
                     states.contains(&state) || line(state).is_some_and(|line| lines.contains(&line))
                 };
@@ -335,7 +332,7 @@ impl<'s, 'n> Run<'s, 'n> {
             Command::Look { radius, tape, features, surface } => {
                 self.radius = radius.min(MAX_RADIUS);
                 (self.features, self.surface, self.shown.around) = (features, surface, None);
-                if tape < self.scene.machine.n_tapes() {
+                if tape < self.replay.scene.machine.n_tapes() {
                     self.tape = tape;
                 }
                 (self.shown.again, self.shown.overview, self.zoom) = (true, None, None);

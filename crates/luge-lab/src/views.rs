@@ -40,6 +40,10 @@ impl Scene<'_> {
         }
     }
 
+    fn n_weights(&self) -> usize {
+        self.task.network.parameters().iter().map(|parameter| parameter.shape.len()).sum()
+    }
+
     /// The machine's state at a vertex.
     pub fn state_at(&self, vertex: usize) -> Option<StateId> {
         match self.control {
@@ -62,14 +66,14 @@ impl Scene<'_> {
         }
     }
 
+    /// The line of the program that a state stands in, if known.
+    pub(super) fn line(&self, state: usize) -> Option<usize> {
+        self.stage.lines.get(state).copied().flatten()
+    }
+
     fn vertex_view(&self, vertex: usize, weight: f64) -> Value {
         let state = self.state_at(vertex).map(StateId::index);
         json!({ "id": vertex, "name": self.vertex_name(vertex), "state": state, "weight": weight })
-    }
-
-    /// Cells near the heads are all that a step needs, but the first one of a learner reads labels into its tape.
-    fn radius(&self, replay: &Replay<'_>, radius: usize) -> Option<usize> {
-        (self.lesson.is_none() || replay.step() > 0).then_some(radius)
     }
 }
 
@@ -79,10 +83,10 @@ fn drawn(value: f64) -> f64 {
 }
 
 /// theta, from the signs of the weights that hold it.
-pub(crate) fn theta_on_tape(scene: &Scene<'_>, lesson: &PreparedTraining, replay: &Replay<'_>) -> Vec<f64> {
+pub(crate) fn theta_on_tape(replay: &Replay<'_>, lesson: &PreparedTraining) -> Vec<f64> {
     let (track, first) = lesson.learner().theta_track();
     let n_cells = lesson.primary().n_weights() * lesson.layout().width();
-    let start = scene.tapes.inside(track.index(), first as i64);
+    let start = replay.scene.tapes.inside(track.index(), first as i64);
     let bits = replay.bits(track.index(), start..start + n_cells as i64);
     let signs: Vec<f64> = bits.into_iter().map(|bit| if bit { 1.0 } else { -1.0 }).collect();
     from_signs(lesson.layout().format, &signs)

@@ -140,7 +140,7 @@ fn the_survey_sees_every_loss_of_a_short_run_and_every_row() {
         let mut replay = scene.replay().expect("an engine");
         replay.seek(u64::MAX, &mut || true).expect("gradients");
         let mut survey = Survey::new(&replay).expect("an engine");
-        assert!(survey.follow(&replay, &scene.tapes, &mut || true).expect("gradients"));
+        assert!(survey.follow(&replay, &mut || true).expect("gradients"));
         assert!(survey.done);
         assert_eq!((survey.curve.width(), survey.curve.columns().len()), (1, 108));
         let mut stepped = replay.again().expect("an engine");
@@ -168,7 +168,7 @@ fn long_surveys_are_bounded() {
         replay.seek(u64::MAX, &mut || true).expect("gradients");
         assert_eq!(replay.end().map(|end| end.words()), Some("step limit"));
         let mut survey = Survey::new(&replay).expect("an engine");
-        survey.follow(&replay, &scene.tapes, &mut || true).expect("gradients");
+        survey.follow(&replay, &mut || true).expect("gradients");
         let columns = survey.curve.columns();
         assert!(columns.len() <= 640 && columns.iter().all(Option::is_some));
         let strip = survey.spacetime.strip(TapeId::new(0));
@@ -233,7 +233,7 @@ fn before_the_labels_are_read_the_gradient_reaches_them_alone() {
             let mut replay = scene.replay().expect("an engine");
             let mut flows = |step: u64| {
                 replay.seek(step, &mut || true).expect("gradients");
-                let moment = luge_lab::moment(scene, &mut replay, 12).expect("a moment");
+                let moment = luge_lab::moment(&mut replay, 12).expect("a moment");
                 moment["lesson"]["flows"].clone()
             };
             assert_eq!(flows(0), serde_json::json!([true, false, false, false]), "{name}");
@@ -256,7 +256,7 @@ fn the_loss_around_a_noisy_vertex_is_that_of_the_weights() {
                     replay.now().loss().expect("a loss"),
                     replay.now().whole_gradient().expect("a gradient"),
                 );
-                let around = luge_lab::around(scene, &mut replay).expect("gradients").expect("edges");
+                let around = luge_lab::around(&mut replay).expect("gradients").expect("edges");
                 let drawn = around["loss"].as_f64().expect("a loss");
                 assert!((drawn - loss).abs() <= 1e-12 * loss, "{landscape:?}, step {step}: {drawn}, {loss}");
                 // The slopes are derivatives at the weights themselves, so as many fall as automatic differentiation says.
@@ -278,7 +278,7 @@ fn a_lesson_ends_with_its_answer() {
         let mut replay = scene.replay().expect("an engine");
         replay.seek(u64::MAX, &mut || true).expect("gradients");
         assert_eq!(replay.end().map(|end| (end.steps(), end.words())), Some((137, "halted")));
-        let moment = luge_lab::moment(scene, &mut replay, 8).expect("a moment");
+        let moment = luge_lab::moment(&mut replay, 8).expect("a moment");
         assert_eq!(moment["lesson"]["nodes"]["theta"], serde_json::json!([2.5625, 0.0]));
         assert_eq!((&moment["phase"], &moment["lesson"]["nodes"]["phi"]), (&"halted".into(), &0.0.into()));
     });
@@ -294,7 +294,7 @@ fn the_completed_curve_holds_every_loss() {
             let mut replay = scene.replay().expect("an engine");
             replay.seek(u64::MAX, &mut || true).expect("gradients");
             let mut survey = Survey::new(&replay).expect("an engine");
-            survey.follow(&replay, &scene.tapes, &mut || true).expect("gradients");
+            survey.follow(&replay, &mut || true).expect("gradients");
             assert!(!survey.complete() && survey.curve.n_seen < 60_001);
             assert!(survey.complete_curve(&replay, &mut || true).expect("gradients"));
             assert_eq!(survey.curve.n_seen, 60_001);
@@ -332,7 +332,7 @@ fn around(job: &Job, step: u64) -> serde_json::Value {
     with(job, |scene| {
         let mut replay = scene.replay().expect("an engine");
         replay.seek(step, &mut || true).expect("gradients");
-        luge_lab::around(scene, &mut replay).expect("a gradient").unwrap_or_default()
+        luge_lab::around(&mut replay).expect("a gradient").unwrap_or_default()
     })
 }
 
@@ -364,12 +364,10 @@ fn the_step_goes_where_the_loss_around_says() {
 fn a_profile_counts_the_steps_that_begin_in_each_state() {
     with(&machine(FOUR), |scene| {
         let mut replay = scene.replay().expect("an engine");
-        assert!(Profile::new(&replay, 5).expect("an engine").is_none(), "the run is not over");
+        assert!(Profile::new(&replay).expect("an engine").is_none(), "the run is not over");
         replay.seek(u64::MAX, &mut || true).expect("gradients");
-        let mut profile =
-            Profile::new(&replay, scene.machine.states().len()).expect("an engine").expect("a run");
-        let state = |vertex: usize| scene.state_at(vertex).map(|state| state.index());
-        profile.follow(&replay, &state, &mut || true).expect("gradients");
+        let mut profile = Profile::new(&replay).expect("an engine").expect("a run");
+        profile.follow(&replay, &mut || true).expect("gradients");
         let mut expected = vec![0; scene.machine.states().len()];
         let mut simulator = Simulator::new(scene.machine, &luge_machine::Input::blank());
         loop {

@@ -11,7 +11,7 @@ use luge::{
     job::{Data, Job, Source, TraceJob, TrainJob, catalogue, is_program, program::SizedSource},
     stream::{self, Draw, Samples, ShippedStream, StreamJob},
 };
-use luge_lab::{MAX_MOMENTS, PreparedJob, Report, RunError, StreamFilm, stream_report};
+use luge_lab::{MAX_MOMENTS, PreparedJob, Report, RunError, StreamRecording, stream_report};
 use luge_landscape::{Carrier, LandscapeKind};
 use luge_machine::{Step, formats::Format};
 
@@ -72,10 +72,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let page = outputs.place(&args.out)?;
     let job = args.job()?;
     if let Job::Stream(job) = &job {
-        let film = StreamFilm::new(job, args.moments.clamp(2, MAX_MOMENTS))?;
-        page.write(stream_report(&film))?;
-        let end = if film.halted { "halted" } else { "step limit" };
-        return finish(end, film.steps, film.n_moments, &page.path().display().to_string());
+        let recording = StreamRecording::new(job, args.moments.clamp(2, MAX_MOMENTS))?;
+        page.write(stream_report(&recording))?;
+        let end = if recording.halted { "halted" } else { "step limit" };
+        return finish(end, recording.steps, recording.n_moments, &page.path().display().to_string());
     }
     let stage = PreparedJob::open(&job).map_err(refused)?;
     let places = |folder| figure_places(&mut outputs, folder, &stage);

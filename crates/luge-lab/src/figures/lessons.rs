@@ -72,7 +72,7 @@ pub(super) fn two_lines() -> Drawn {
     let mut replay = scene.replay()?;
     let mut seek = |step: u64| -> Result<(u64, Vec<f64>), EngineError> {
         replay.seek(step, &mut || true)?;
-        Ok((replay.step(), theta_on_tape(&scene, lesson, &replay)))
+        Ok((replay.step(), theta_on_tape(&replay, lesson)))
     };
     let (steps, _) = seek(u64::MAX)?;
     let line = |step: u64, theta: Vec<f64>| {

@@ -19,14 +19,13 @@ pub(super) fn tape_weights() -> Drawn {
     let stage = PreparedJob::open(&Job::Trace(job))?;
     let scene = stage.scene()?;
     let mut replay = scene.replay()?;
-    let opening = views::opening(&scene, &replay.chosen);
     let mut moments = Vec::new();
     for step in 0.. {
         replay.seek(step, &mut || true)?;
         if replay.step() < step {
             break;
         }
-        moments.push(views::moment(&scene, &mut replay, RADIUS)?);
+        moments.push(views::moment(&mut replay, RADIUS)?);
     }
     let normal = &scene.lowered.normal;
     let count = |n_cells: usize| {
@@ -42,7 +41,7 @@ pub(super) fn tape_weights() -> Drawn {
         Landscape::build(normal, &options).ok().map(|landscape| (n_cells, landscape.n_vertices()))
     };
     Ok(json!({
-        "opening": opening,
+        "opening": views::opening(&replay),
         "moments": moments,
         // Corners where tapes are weights, whatever their length.
         "corners": scene.control.map_or(0, |control| control.n_vertices()),

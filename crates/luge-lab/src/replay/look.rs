@@ -4,6 +4,8 @@ use luge_landscape::{Configuration, Extended, Landscape};
 use luge_net::Values;
 use luge_train::{Engine, PackedCells, Snapshot, TapeSnapshot};
 
+use crate::Scene;
+
 /// What parameters of a network without tapes of its own stand for.
 #[derive(Clone, Copy, Debug)]
 pub enum Inside<'n> {
@@ -31,26 +33,23 @@ impl Inside<'_> {
     }
 }
 
-/// Weights that are not zero; with a radius, only cells that near to their heads. Where the network has no tapes of its
-/// own, those of the vertex.
-pub(super) fn look(
-    engine: &dyn Engine,
-    inside: Option<Inside<'_>>,
-    inputs: &[Values],
-    radius: Option<usize>,
-) -> Snapshot {
-    let layers = engine.network().sparse_layers().ok();
-    if let (Some(layers), Some(radius), "exact") = (layers, radius, engine.name()) {
-        return near(engine, layers.table.rows().len(), radius);
+impl Scene<'_> {
+    /// Weights of an engine that are not zero; with a radius, only cells that near to their heads. Where the network has no
+    /// tapes of its own, those of the vertex.
+    pub(super) fn look(&self, engine: &dyn Engine, radius: Option<usize>) -> Snapshot {
+        let layers = engine.network().sparse_layers().ok();
+        if let (Some(layers), Some(radius), "exact") = (layers, radius, engine.name()) {
+            return near(engine, layers.table.rows().len(), radius);
+        }
+        let mut snapshot = engine.snapshot();
+        if let (None, Some(parameters)) = (layers, engine.parameters()) {
+            snapshot.tapes = self.inside.tapes(&parameters, &self.task.inputs);
+        }
+        if let Some(radius) = radius {
+            snapshot.tapes.iter_mut().for_each(|tape| cut(tape, radius));
+        }
+        snapshot
     }
-    let mut snapshot = engine.snapshot();
-    if let (None, Some(inside), Some(parameters)) = (layers, inside, engine.parameters()) {
-        snapshot.tapes = inside.tapes(&parameters, inputs);
-    }
-    if let Some(radius) = radius {
-        snapshot.tapes.iter_mut().for_each(|tape| cut(tape, radius));
-    }
-    snapshot
 }
 
 /// The cells near the heads of an engine whose weights are exact, without a look at all the others.

@@ -9,52 +9,47 @@ use super::{End, Replay};
 pub const MAX_PROFILED: u64 = 30_000_000;
 
 /// Steps between two looks at the clock.
-const CHUNK: u32 = 1024;
+const CHUNK: u64 = 1024;
 
 /// The visits counted so far.
-pub struct Profile<'n> {
-    engine: Box<dyn Engine + 'n>,
+pub struct Profile<'a> {
+    engine: Box<dyn Engine + 'a>,
     /// Steps that begin in each state.
     pub visits: Vec<u64>,
     /// Whether all are counted.
     pub done: bool,
 }
 
-impl<'n> Profile<'n> {
-    /// A profile of a run that is over, of a machine with this many states; `None` if the run is not over, or too long.
+impl<'a> Profile<'a> {
+    /// A profile of a run that is over; `None` if the run is not over, or too long.
     ///
     /// # Errors
     /// If no engine can run it.
-    pub fn new(replay: &Replay<'n>, n_states: usize) -> Result<Option<Self>, EngineError> {
+    pub fn new(replay: &Replay<'a>) -> Result<Option<Self>, EngineError> {
         if replay.end().is_none_or(|end| end.steps() > MAX_PROFILED) {
             return Ok(None);
         }
-        Ok(Some(Self { engine: replay.again()?, visits: vec![0; n_states], done: false }))
+        let visits = vec![0; replay.scene.machine.states().len()];
+        Ok(Some(Self { engine: replay.again()?, visits, done: false }))
     }
 
-    /// Counts on while `go_on` says so. `state` is the state that a vertex stands for.
+    /// Counts on while `go_on` says so.
     ///
     /// # Errors
     /// If a gradient cannot be computed.
     pub fn follow(
         &mut self,
-        replay: &Replay<'n>,
-        state: &dyn Fn(usize) -> Option<usize>,
+        replay: &Replay<'_>,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<(), EngineError> {
         let end = replay.end().map_or(0, End::steps);
         while self.engine.steps() < end {
-            for _ in 0..CHUNK {
-                if self.engine.steps() >= end {
-                    break;
-                }
-                let here = self.engine.vertex().and_then(state);
-                if let Some(count) = here.and_then(|state| self.visits.get_mut(state)) {
-                    *count += 1;
-                }
-                self.engine.step()?;
+            let state = self.engine.vertex().and_then(|vertex| replay.scene.state_at(vertex));
+            if let Some(count) = state.and_then(|state| self.visits.get_mut(state.index())) {
+                *count += 1;
             }
-            if !go_on() {
+            self.engine.step()?;
+            if self.engine.steps().is_multiple_of(CHUNK) && !go_on() {
                 return Ok(());
             }
         }

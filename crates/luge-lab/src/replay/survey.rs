@@ -3,14 +3,14 @@
 use luge::{draw::loss_curve::LossCurve, run::engine::EngineError};
 use luge_train::{Engine, Snapshot};
 
-use super::{End, Replay, Row, SpaceTime, Tapes, run_to};
+use super::{End, Replay, Row, SpaceTime, run_to};
 
 /// Consecutive losses that are looked at in each column of the curve.
 const BURST: u64 = 32;
 
 /// The loss and the tapes over time, up to the step that the survey has reached.
-pub struct Survey<'n> {
-    engine: Box<dyn Engine + 'n>,
+pub struct Survey<'a> {
+    engine: Box<dyn Engine + 'a>,
     /// The loss so far. In long runs not every step is looked at.
     pub curve: LossCurve,
     /// The tapes so far.
@@ -23,12 +23,12 @@ pub struct Survey<'n> {
     between: Option<Snapshot>,
 }
 
-impl<'n> Survey<'n> {
+impl<'a> Survey<'a> {
     /// A survey that is still at the start.
     ///
     /// # Errors
     /// If no engine can run it.
-    pub fn new(replay: &Replay<'n>) -> Result<Self, EngineError> {
+    pub fn new(replay: &Replay<'a>) -> Result<Self, EngineError> {
         let steps = replay.end().map_or(0, End::steps);
         let (curve, spacetime) = (LossCurve::for_run(steps), SpaceTime::for_run(steps));
         Ok(Self { engine: replay.again()?, curve, spacetime, done: false, column: 0, between: None })
@@ -50,7 +50,7 @@ impl<'n> Survey<'n> {
     /// If a gradient cannot be computed.
     pub fn complete_curve(
         &mut self,
-        replay: &Replay<'n>,
+        replay: &Replay<'a>,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<bool, EngineError> {
         let Some(end) = replay.end().map(End::steps).filter(|_| self.done) else { return Ok(false) };
@@ -85,14 +85,13 @@ impl<'n> Survey<'n> {
     /// If a gradient cannot be computed.
     pub fn follow(
         &mut self,
-        replay: &Replay<'n>,
-        tapes: &Tapes<'_>,
+        replay: &Replay<'a>,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<bool, EngineError> {
         while self.engine.steps() < replay.front() {
             let step = self.engine.steps();
             if step == self.spacetime.due() {
-                let row = Row::of(step, tapes, &replay.look_at(&*self.engine, None));
+                let row = self.row(replay);
                 self.spacetime.add(row);
             }
             let width = self.curve.width();
@@ -101,7 +100,7 @@ impl<'n> Survey<'n> {
                 self.engine.step()?;
             } else {
                 let column = (step / width + 1) * width;
-                let next = column.min(self.spacetime.due()).min(replay.front()).min(step + replay.chunk);
+                let next = column.min(self.spacetime.due()).min(replay.front()).min(step + replay.pace.0);
                 run_to(&mut *self.engine, next)?;
             }
             if !go_on() {
@@ -109,11 +108,17 @@ impl<'n> Survey<'n> {
             }
         }
         if replay.end().map(End::steps) == Some(self.engine.steps()) && !self.done {
-            let step = self.engine.steps();
-            self.curve.add(step, self.engine.loss()?);
-            self.spacetime.close(Row::of(step, tapes, &replay.look_at(&*self.engine, None)));
+            self.curve.add(self.engine.steps(), self.engine.loss()?);
+            let row = self.row(replay);
+            self.spacetime.close(row);
             self.done = true;
         }
         Ok(true)
+    }
+
+    /// The tapes where it is.
+    fn row(&self, replay: &Replay<'_>) -> Row {
+        let scene = replay.scene;
+        Row::of(self.engine.steps(), &scene.tapes, &scene.look(&*self.engine, None))
     }
 }

@@ -19,7 +19,7 @@ pub fn figure(command: &str) -> Option<String> {
 
 /// One run and the page that watches it. It keeps what it has prepared for as long as the program lives: a worker shows
 /// one run, and ends with it.
-pub struct DrivenRun(Run<'static, 'static>);
+pub struct DrivenRun(Run<'static>);
 
 impl DrivenRun {
     /// Prepares what a page wants to see, and tells it; `None` if that cannot be run, or is no wish to open something.
@@ -50,7 +50,7 @@ impl DrivenRun {
     pub fn turn(&mut self, transport: &mut dyn Transport) -> Option<Duration> {
         let mut page = Page::new(transport);
         self.0.turn(&mut page).unwrap_or_else(|error| {
-            page.tell(&ServerMessage::Failed { message: error.to_string() });
+            page.tell(&ServerMessage::failed(error));
             None
         })
     }

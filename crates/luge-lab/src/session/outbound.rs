@@ -68,13 +68,22 @@ impl Shown {
     }
 }
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// Whether something is still to be shown.
     pub(super) fn stale(&self) -> bool {
         self.shown.again
-            || self.shown.moment != Some((self.replay.step(), self.replay.front()))
+            || self.shown.moment != Some(self.reached())
             || self.shown.overview != Some(self.surveyed())
             || (!self.shown.profile && self.profile.as_ref().is_some_and(|profile| profile.done))
+    }
+
+    /// The step one looks at, and the last one that is known.
+    pub(super) fn reached(&self) -> (u64, u64) {
+        (self.replay.step(), self.replay.front())
+    }
+
+    fn surveyed(&self) -> (u64, u64) {
+        (self.survey.steps(), self.survey.curve.n_seen)
     }
 
     pub(super) fn draw_zoom(&mut self, page: &mut Page<'_>) -> Result<(), EngineError> {
@@ -87,30 +96,23 @@ impl Run<'_, '_> {
             n_rows: MAX_ROWS,
         };
         let started = Instant::now();
-        let strip = self.replay.strip(&self.scene.tapes, &part, &mut || started.elapsed() < ZOOM)?;
-        match strip {
-            Some(strip) => {
-                let picture = views::picture(&strip, self.tape, true);
-                page.tell(&ServerMessage::Picture { picture });
-            }
-            None => {
-                let message = "this part of the picture takes too long: choose fewer steps".to_owned();
-                page.tell(&ServerMessage::Failed { message });
-            }
-        }
+        page.tell(&match self.replay.strip(&part, &mut || started.elapsed() < ZOOM)? {
+            Some(strip) => ServerMessage::Picture { picture: views::picture(&strip, self.tape, true) },
+            None => ServerMessage::failed("this part of the picture takes too long: choose fewer steps"),
+        });
         Ok(())
     }
 
-    /// Tells the page what is new, as often as it can draw. `false` once nobody listens.
-    pub(super) fn show(&mut self, page: &mut Page<'_>) -> Result<bool, EngineError> {
+    /// Tells the page what is new, as often as it can draw.
+    pub(super) fn show(&mut self, page: &mut Page<'_>) -> Result<(), EngineError> {
         let since = self.shown.at.elapsed();
         if since < FRAME || !(self.shown.drawn || since > PATIENCE) {
-            return Ok(true);
+            return Ok(());
         }
-        let (step, front) = (self.replay.step(), self.replay.front());
+        let (step, front) = self.reached();
         if self.shown.again || self.shown.moment != Some((step, front)) {
             self.measure(front);
-            let moment = views::moment(self.scene, &mut self.replay, self.radius)?;
+            let moment = views::moment(&mut self.replay, self.radius)?;
             let playing = matches!(self.going, Going::On { .. });
             let busy = matches!(self.going, Going::To(_));
             let (per_second, hit) = (self.shown.per_second, self.hit);
@@ -119,9 +121,7 @@ impl Run<'_, '_> {
             let due = self.shown.at + FRAME;
             let at = if due.elapsed() > FRAME { Instant::now() } else { due };
             (self.shown.again, self.shown.at, self.shown.drawn) = (false, at, false);
-            if !page.tell(&ServerMessage::Moment { moment, playing, busy, per_second, hit }) {
-                return Ok(false);
-            }
+            page.tell(&ServerMessage::Moment { moment, playing, busy, per_second, hit });
         }
         let slow = match self.going {
             Going::Nowhere => true,
@@ -129,37 +129,32 @@ impl Run<'_, '_> {
             _ => false,
         };
         if slow && self.shown.around != Some(step) {
-            self.shown.around = Some(step);
-            if !self.show_surroundings(page)? {
-                return Ok(false);
-            }
+            self.show_surroundings(page)?;
         } else if !slow {
             self.show_boundary(page);
         }
         self.show_proof(page);
         if let Some(profile) = self.profile.as_ref().filter(|profile| profile.done && !self.shown.profile) {
             self.shown.profile = true;
-            let profile = views::line_profile(self.scene, &profile.visits);
-            if !page.tell(&ServerMessage::Profile { profile }) {
-                return Ok(false);
-            }
+            page.tell(&ServerMessage::Profile {
+                profile: views::line_profile(self.replay.scene, &profile.visits),
+            });
         }
-        Ok(self.show_overview(page))
+        self.show_overview(page);
+        Ok(())
     }
 
     /// What takes too long to be drawn at every step of a fast run.
-    fn show_surroundings(&mut self, page: &mut Page<'_>) -> Result<bool, EngineError> {
-        let around = views::around(self.scene, &mut self.replay)?;
-        let nearby = views::nearby(&self.replay)?;
-        let told =
-            page.tell(&ServerMessage::Around { around }) && page.tell(&ServerMessage::Nearby { nearby });
-        if told && self.surface && self.going == Going::Nowhere {
-            let surface = views::surface(self.scene, &mut self.replay)?;
-            page.tell(&ServerMessage::Surface { surface });
+    fn show_surroundings(&mut self, page: &mut Page<'_>) -> Result<(), EngineError> {
+        self.shown.around = Some(self.replay.step());
+        page.tell(&ServerMessage::Around { around: views::around(&mut self.replay)? });
+        page.tell(&ServerMessage::Nearby { nearby: views::nearby(&self.replay)? });
+        if self.surface && self.going == Going::Nowhere {
+            page.tell(&ServerMessage::Surface { surface: views::surface(&mut self.replay)? });
         }
         self.shown.boundary = None;
         self.show_boundary(page);
-        Ok(told)
+        Ok(())
     }
 
     /// The map of what the network says, when the weights on the tape have changed, a few times a second.
@@ -168,50 +163,36 @@ impl Run<'_, '_> {
             return;
         }
         self.shown.boundary_at = Instant::now();
-        let Some(boundary) = views::boundary(self.scene, &self.replay, self.features) else { return };
+        let Some(boundary) = views::boundary(&self.replay, self.features) else { return };
         if self.shown.boundary.as_ref() != Some(&boundary["now"]) {
             self.shown.boundary = Some(boundary["now"].clone());
             page.tell(&ServerMessage::Boundary { boundary });
         }
     }
 
-    /// What came out of the run, once that is proved.
+    /// What came out of the run, once that is proved; nothing if the thread that proves it has ended without an answer.
     fn show_proof(&mut self, page: &mut Page<'_>) {
-        let Some(prover) = &self.prover else { return };
-        match prover.proofs.try_recv() {
-            Ok(proof) => {
-                self.shown.proof = true;
-                page.tell(&ServerMessage::Proof { proof: proof.map(Box::new) });
-            }
-            Err(TryRecvError::Empty) => {}
-            Err(TryRecvError::Disconnected) if !self.shown.proof => {
-                self.shown.proof = true;
-                page.tell(&ServerMessage::Proof { proof: None });
-            }
-            Err(TryRecvError::Disconnected) => {}
-        }
+        let Some(prover) = self.prover.as_ref().filter(|_| !self.shown.proof) else { return };
+        let proof = match prover.proofs.try_recv() {
+            Ok(proof) => proof,
+            Err(TryRecvError::Empty) => return,
+            Err(TryRecvError::Disconnected) => None,
+        };
+        self.shown.proof = true;
+        page.tell(&ServerMessage::Proof { proof: proof.map(Box::new) });
     }
 
-    fn surveyed(&self) -> (u64, u64) {
-        (self.survey.steps(), self.survey.curve.n_seen)
-    }
-
-    fn show_overview(&mut self, page: &mut Page<'_>) -> bool {
+    fn show_overview(&mut self, page: &mut Page<'_>) {
         let due = self.shown.overview_at.elapsed() >= SURVEY || self.survey.complete();
         if self.shown.overview == Some(self.surveyed()) || !due {
-            return true;
+            return;
         }
         (self.shown.overview, self.shown.overview_at) = (Some(self.surveyed()), Instant::now());
-        let overview = views::overview(&self.survey);
-        if !page.tell(&ServerMessage::Overview { overview }) {
-            return false;
+        page.tell(&ServerMessage::Overview { overview: views::overview(&self.survey) });
+        if self.zoom.is_none() {
+            let strip = self.survey.spacetime.strip(TapeId::new(self.tape));
+            page.tell(&ServerMessage::Picture { picture: views::picture(&strip, self.tape, false) });
         }
-        if self.zoom.is_some() {
-            return true;
-        }
-        let strip = self.survey.spacetime.strip(TapeId::new(self.tape));
-        let picture = views::picture(&strip, self.tape, false);
-        page.tell(&ServerMessage::Picture { picture })
     }
 
     /// Steps per second, over the last quarter of a second or more.

@@ -10,7 +10,7 @@ use web_time::Instant;
 use super::{FRAME, Going, Run};
 use crate::replay::{MAX_PROFILED, Profile};
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// How long nothing will happen.
     pub(super) fn idle_for(&self) -> Duration {
         let surveyed = self.survey.steps() == self.replay.front()
@@ -25,8 +25,7 @@ impl Run<'_, '_> {
                 let left = next - since.elapsed().as_secs_f64();
                 let step = Duration::from_secs_f64(left.clamp(0.0, 0.1));
                 // A page that has drawn is told what it has missed, not only with the next step.
-                let missed =
-                    self.shown.drawn && self.shown.moment != Some((self.replay.step(), self.replay.front()));
+                let missed = self.shown.drawn && self.shown.moment != Some(self.reached());
                 if missed { step.min(FRAME.saturating_sub(self.shown.at.elapsed())) } else { step }
             }
             Going::Nowhere if self.stale() => Duration::from_millis(2),
@@ -41,7 +40,7 @@ impl Run<'_, '_> {
             Some(profile) => !profile.done,
             None => {
                 let over = self.replay.end().is_some_and(|end| end.steps() <= MAX_PROFILED);
-                over && self.scene.stage.lines.iter().any(Option::is_some)
+                over && self.replay.scene.stage.lines.iter().any(Option::is_some)
             }
         }
     }
@@ -49,14 +48,9 @@ impl Run<'_, '_> {
     /// Counts the steps of each line for a while.
     fn count_lines(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), EngineError> {
         if self.profile.is_none() {
-            self.profile = Profile::new(&self.replay, self.states.len())?;
+            self.profile = Profile::new(&self.replay)?;
         }
-        let scene = self.scene;
-        let state = |vertex: usize| scene.state_at(vertex).map(StateId::index);
-        match &mut self.profile {
-            Some(profile) => profile.follow(&self.replay, &state, go_on),
-            None => Ok(()),
-        }
+        self.profile.as_mut().map_or(Ok(()), |profile| profile.follow(&self.replay, go_on))
     }
 
     /// Goes on until the next moment is due, the last twentieth of the time with the survey.
@@ -83,7 +77,7 @@ impl Run<'_, '_> {
                 self.replay.seek(goal, &mut go_on)?;
             }
         }
-        let ended = self.replay.end().is_some_and(|end| end.steps() == self.replay.step());
+        let ended = self.replay.is_over();
         match self.going {
             Going::To(step) if self.replay.step() == step || ended => self.going = Going::Nowhere,
             Going::On { .. } if ended => self.going = Going::Nowhere,
@@ -96,7 +90,7 @@ impl Run<'_, '_> {
         }
         let share = if busy { left } else { FRAME };
         let mut go_on = || started.elapsed() < share;
-        if self.survey.follow(&self.replay, &self.scene.tapes, &mut go_on)? && !self.survey.complete() {
+        if self.survey.follow(&self.replay, &mut go_on)? && !self.survey.complete() {
             self.survey.complete_curve(&self.replay, &mut go_on)?;
         }
         if self.survey.complete() && !busy && self.to_profile() {
@@ -107,7 +101,7 @@ impl Run<'_, '_> {
 
     /// Goes on until a breakpoint.
     fn watch(&mut self, goal: u64, go_on: &mut dyn FnMut() -> bool) -> Result<(), EngineError> {
-        let (states, level, scene) = (&self.states, self.loss, self.scene);
+        let (states, level, scene) = (&self.states, self.loss, self.replay.scene);
         let mut hit = None;
         let mut above = match level {
             Some(level) => self.replay.now().loss()? > level,

@@ -26,85 +26,52 @@ pub(super) type Naming<'a> = dyn Fn(usize) -> Option<(usize, String)> + 'a;
 
 /// Shows what leaves the replay's vertex to `see`; `None` where it cannot be drawn.
 pub(super) fn look_around<R>(
-    scene: &Scene<'_>,
     replay: &mut Replay<'_>,
     see: impl FnOnce(&OutgoingEdges<'_>, &Naming<'_>) -> R,
 ) -> Result<Option<R>, EngineError> {
-    let snapshot = replay.look(Some(NEAR_HEAD));
     let Some(vertex) = replay.now().vertex() else { return Ok(None) };
-    let name = |vertex: usize| Some((vertex, scene.vertex_name(vertex)));
-    if let Some(leaving) = as_it_is(scene, replay, vertex)? {
-        return Ok(Some(see(&leaving, &name)));
-    }
-    match (scene.near, scene.control) {
-        (Some(near), _) if vertex < near.n_vertices() => {
-            let Some(leaving) = within(scene, replay, &snapshot, near, vertex)? else { return Ok(None) };
-            Ok(Some(see(&leaving, &name)))
-        }
-        (None, Some(control)) => {
-            let Some(few) = Neighbourhood::of(scene.lowered, &scene.stage.around, control, vertex) else {
-                return Ok(None);
-            };
-            let Some(leaving) = nearby(scene, replay, &snapshot, &few, vertex)? else { return Ok(None) };
-            let name = |inside: usize| {
-                let whole = few.outside(control, inside)?;
-                Some((whole, scene.vertex_name(whole)))
-            };
-            Ok(Some(see(&leaving, &name)))
-        }
-        _ => Ok(None),
-    }
-}
-
-/// In the landscape that is trained, with the weights as they are: after steps with noise or in few digits they are not
-/// exactly a configuration's.
-fn as_it_is<'p>(
-    scene: &Scene<'p>,
-    replay: &Replay<'_>,
-    vertex: usize,
-) -> Result<Option<OutgoingEdges<'p>>, EngineError> {
-    let Inside::Landscape(landscape) = scene.inside else { return Ok(None) };
+    let (replay, scene) = (&*replay, replay.scene);
+    // After steps with noise or in few digits the weights are not exactly a configuration's: then they are as they are.
     let manner = &scene.task.manner;
     let rounded = manner.noise.is_some() || manner.precision != Precision::F64;
-    let Some(weights) = replay.parameters().filter(|_| rounded) else { return Ok(None) };
-    leaving(scene, replay, landscape, Place::Weights(&weights, &scene.task.inputs), (vertex, None))
-}
-
-/// In the landscape of the whole machine.
-fn within<'p>(
-    scene: &Scene<'_>,
-    replay: &mut Replay<'_>,
-    snapshot: &Snapshot,
-    near: &'p Landscape,
-    vertex: usize,
-) -> Result<Option<OutgoingEdges<'p>>, EngineError> {
-    let step = replay.step();
-    let configuration = match near.configuration(vertex) {
-        Some(inside) => Some(inside.clone()),
-        None => scene.state_at(vertex).and_then(|state| near_heads(state, snapshot)),
+    if let (true, Inside::Landscape(landscape)) = (rounded, scene.inside)
+        && let Some(weights) = replay.parameters()
+        && let place = Place::Weights(&weights, &scene.task.inputs)
+        && let Some(leaving) = leaving(replay, landscape, place, (vertex, None))?
+    {
+        return Ok(Some(see(&leaving, &|vertex| Some((vertex, scene.vertex_name(vertex))))));
+    }
+    // In the landscape of the whole machine, or in that of a few states.
+    let few = match (scene.near, scene.control) {
+        (None, Some(control)) => {
+            let few = Neighbourhood::of(scene.lowered, &scene.stage.around, control, vertex);
+            few.map(|few| (few, control))
+        }
+        _ => None,
     };
-    let Some(configuration) = configuration else { return Ok(None) };
-    let came_from = match (near.control(), step.checked_sub(1)) {
+    let near_heads = |state: Option<StateId>| near_heads(state?, &replay.look(Some(NEAR_HEAD)));
+    let (landscape, inside, configuration) = match (scene.near, &few) {
+        (Some(near), _) if vertex < near.n_vertices() => {
+            let own = near.configuration(vertex).cloned();
+            (near, Some(vertex), own.or_else(|| near_heads(scene.state_at(vertex))))
+        }
+        (None, Some((few, control))) => {
+            let state = few.state(control.at(vertex).state);
+            (&few.landscape, few.inside(control, vertex), near_heads(state))
+        }
+        _ => return Ok(None),
+    };
+    let Some((inside, configuration)) = inside.zip(configuration) else { return Ok(None) };
+    let came_from = match (landscape.control(), replay.step().checked_sub(1)) {
         (None, Some(before)) => replay.engine_at(before)?.vertex(),
         _ => None,
     };
-    leaving(scene, replay, near, Place::Configuration(&configuration), (vertex, came_from))
-}
-
-/// In the landscape of a few states.
-fn nearby<'p>(
-    scene: &Scene<'_>,
-    replay: &Replay<'_>,
-    snapshot: &Snapshot,
-    few: &'p Neighbourhood,
-    vertex: usize,
-) -> Result<Option<OutgoingEdges<'p>>, EngineError> {
-    let Some(control) = scene.control else { return Ok(None) };
-    let configuration = few.state(control.at(vertex).state).and_then(|state| near_heads(state, snapshot));
-    let Some((configuration, inside)) = configuration.zip(few.inside(control, vertex)) else {
-        return Ok(None);
+    let name = |inside: usize| {
+        let whole = few.as_ref().map_or(Some(inside), |(few, control)| few.outside(control, inside))?;
+        Some((whole, scene.vertex_name(whole)))
     };
-    leaving(scene, replay, &few.landscape, Place::Configuration(&configuration), (inside, None))
+    let place = Place::Configuration(&configuration);
+    Ok(leaving(replay, landscape, place, (inside, came_from))?.map(|leaving| see(&leaving, &name)))
 }
 
 /// Where the loss along an edge is looked at: closely where the step begins, for there its slope decides.
@@ -120,8 +87,9 @@ fn places() -> Vec<f64> {
 ///
 /// # Errors
 /// If a gradient cannot be computed.
-pub fn around(scene: &Scene<'_>, replay: &mut Replay<'_>) -> Result<Option<Value>, EngineError> {
-    look_around(scene, replay, |leaving, name| edges(scene, leaving, name))
+pub fn around(replay: &mut Replay<'_>) -> Result<Option<Value>, EngineError> {
+    let scene = replay.scene;
+    look_around(replay, |leaving, name| edges(scene, leaving, name))
 }
 
 fn edges(scene: &Scene<'_>, leaving: &OutgoingEdges<'_>, name: &Naming<'_>) -> Value {
@@ -158,15 +126,13 @@ fn edges(scene: &Scene<'_>, leaving: &OutgoingEdges<'_>, name: &Naming<'_>) -> V
 
 /// The edges that leave a vertex; `None` if the landscape holds no such place.
 fn leaving<'p>(
-    scene: &Scene<'_>,
     replay: &Replay<'_>,
     landscape: &'p Landscape,
     place: Place<'_>,
     (vertex, came_from): (usize, Option<usize>),
 ) -> Result<Option<OutgoingEdges<'p>>, EngineError> {
-    let step = replay.step();
-    let stopped = replay.end().is_some_and(|end| end.steps() == step);
-    let (machine, lowered) = (scene.machine, scene.lowered);
+    let Scene { machine, lowered, .. } = *replay.scene;
+    let (step, stopped) = (replay.step(), replay.is_over());
     let at = VertexPlace { machine, lowered, landscape, place, step, vertex, came_from, stopped };
     match OutgoingEdges::from_place(&at, MAX_EDGES) {
         Ok(leaving) => Ok(Some(leaving)),

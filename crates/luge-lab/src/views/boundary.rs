@@ -5,18 +5,14 @@ use luge_net::{Shape, Values};
 use serde_json::{Value, json};
 
 use super::{drawn, theta_on_tape};
-use crate::{prepared_job::Scene, replay::Replay};
+use crate::replay::Replay;
 
 /// Points of a map along each axis.
 const GRID: usize = 33;
 
 /// What the primary network says over the plane of two features, all others at their mean; `None` if there are not two.
-pub(crate) fn boundary(
-    scene: &Scene<'_>,
-    replay: &Replay<'_>,
-    features: Option<(usize, usize)>,
-) -> Option<Value> {
-    let lesson = scene.lesson.filter(|lesson| lesson.primary().n_features() >= 2)?;
+pub(crate) fn boundary(replay: &Replay<'_>, features: Option<(usize, usize)>) -> Option<Value> {
+    let lesson = replay.scene.lesson.filter(|lesson| lesson.primary().n_features() >= 2)?;
     let n_features = lesson.primary().n_features();
     let chosen = features.filter(|&(a, b)| a < n_features && b < n_features && a != b);
     let features = chosen.unwrap_or((n_features - 2, n_features - 1));
@@ -29,7 +25,7 @@ pub(crate) fn boundary(
             .map(|row| if classes { highest(out.row(row)) } else { drawn(out.at(row, 0)) })
             .collect()
     };
-    let (blank, theta) = (lesson.blank_theta(), theta_on_tape(scene, lesson, replay));
+    let (blank, theta) = (lesson.blank_theta(), theta_on_tape(replay, lesson));
     Some(json!({
         "step": replay.step(),
         // The features across and up, and their ranges.

@@ -38,11 +38,12 @@ struct NodeValues {
 ///
 /// # Errors
 /// If a gradient cannot be computed.
-pub fn moment(scene: &Scene<'_>, replay: &mut Replay<'_>, radius: usize) -> Result<Value, EngineError> {
-    let wide = scene.radius(replay, radius);
+pub fn moment(replay: &mut Replay<'_>, radius: usize) -> Result<Value, EngineError> {
+    let scene = replay.scene;
+    // Cells near the heads are all that a step needs, but the first one of a learner reads labels into its tape.
+    let wide = (scene.lesson.is_none() || replay.step() > 0).then_some(radius);
     let snapshot = replay.look(wide);
-    let loss = replay.now().loss()?;
-    let over = replay.end().is_some_and(|end| end.steps() == replay.step());
+    let (loss, over) = (replay.now().loss()?, replay.is_over());
     let pull = if over { StepGradient::default() } else { replay.gradient(wide)? };
     let mut vertices: Vec<(usize, f64)> = snapshot.vertices.clone();
     vertices.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
@@ -61,14 +62,14 @@ pub fn moment(scene: &Scene<'_>, replay: &mut Replay<'_>, radius: usize) -> Resu
         "phase": if astray { "stopped" } else { phase(scene, end.filter(|_| over), &snapshot) },
         "loss": loss,
         "state": state.map(StateId::index),
-        "line": state.and_then(|state| scene.stage.lines.get(state.index()).copied().flatten()),
+        "line": state.and_then(|state| scene.line(state.index())),
         "vertex": views.next(),
         "others": views.collect::<Vec<_>>(),
         "next": pull.to.map(|to| scene.vertex_view(to, 0.0)),
         "tapes": scene.machine.tape_ids().filter_map(tape).collect::<Vec<_>>(),
-        "variables": variables::values(scene, replay),
-        "sample": variables::sample(scene, replay),
-        "lesson": lesson_view(scene, replay, &snapshot, &pull, loss),
+        "variables": variables::values(replay),
+        "sample": variables::sample(replay),
+        "lesson": lesson_view(replay, &snapshot, &pull, loss),
     }))
 }
 
@@ -127,17 +128,11 @@ fn tape_view(
     }))
 }
 
-fn lesson_view(
-    scene: &Scene<'_>,
-    replay: &Replay<'_>,
-    snapshot: &Snapshot,
-    pull: &StepGradient,
-    loss: f64,
-) -> Option<Value> {
-    let lesson = scene.lesson?;
-    let theta = theta_on_tape(scene, lesson, replay);
+fn lesson_view(replay: &Replay<'_>, snapshot: &Snapshot, pull: &StepGradient, loss: f64) -> Option<Value> {
+    let lesson = replay.scene.lesson?;
+    let theta = theta_on_tape(replay, lesson);
     let said = Predictor::new(lesson.primary(), theta.clone()).predict(&lesson.table().features);
-    let values = node_values(scene, lesson, replay, snapshot, (&theta, &said, loss));
+    let values = node_values(replay, lesson, &snapshot.labels, (&theta, &said, loss));
     let some = |lists: &[Vec<(i64, f64)>]| lists.iter().any(|list| !list.is_empty());
     let z = pull.labels.iter().any(|&slope| slope != 0.0);
     let machine = values.phi > 0.0 && values.psi < 1.0;
@@ -158,17 +153,16 @@ fn shown(values: &[f64]) -> Vec<f64> {
 
 /// The values at the nodes of Figure 1: of a small network all evaluated, of a large one worked out from z and theta.
 fn node_values(
-    scene: &Scene<'_>,
-    lesson: &PreparedTraining,
     replay: &Replay<'_>,
-    snapshot: &Snapshot,
+    lesson: &PreparedTraining,
+    labels: &[f64],
     (theta, said, loss): (&[f64], &Values, f64),
 ) -> NodeValues {
-    let n_weights: usize = scene.task.network.parameters().iter().map(|p| p.shape.len()).sum();
-    let small = n_weights <= MAX_EVALUATED;
+    let task = &replay.scene.task;
+    let small = replay.scene.n_weights() <= MAX_EVALUATED;
     if let Some(parameters) = if small { replay.parameters() } else { None } {
         let nodes = lesson.extended().nodes();
-        let all = evaluate(scene.task.network, &parameters, &scene.task.inputs);
+        let all = evaluate(task.network, &parameters, &task.inputs);
         let one = |node| all.value(node).data.first().copied().unwrap_or(f64::NAN);
         let list = |node| shown(&all.value(node).data);
         return NodeValues {
@@ -180,11 +174,10 @@ fn node_values(
             out: list(nodes.out),
         };
     }
-    let size: f64 = snapshot.labels.iter().map(|z| z * z).sum();
-    let joint = scene.task.network.sparse_layers().ok().and_then(|layers| layers.joint);
+    let size: f64 = labels.iter().map(|z| z * z).sum();
+    let joint = task.network.sparse_layers().ok().and_then(|layers| layers.joint);
     let psi = joint.map_or(f64::NAN, |joint| joint.initial.at(size));
-    let halted =
-        matches!(replay.end(), Some(End::Trained(Outcome::Converged { steps })) if steps == replay.step());
+    let halted = replay.is_over() && replay.end().is_some_and(|end| end.words() == "halted");
     let out = if halted { shown(&said.data) } else { Vec::new() };
     let phi = if halted { 0.0 } else { 1.0 };
     // While the machine runs the carrier adds a constant to the landscape's loss.

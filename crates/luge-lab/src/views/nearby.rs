@@ -17,8 +17,7 @@ const MAX_DENSE_WEIGHTS: usize = 1 << 13;
 /// # Errors
 /// If a gradient cannot be computed.
 pub(crate) fn nearby(replay: &Replay<'_>) -> Result<Option<Value>, EngineError> {
-    let n_weights: usize = replay.task.network.parameters().iter().map(|p| p.shape.len()).sum();
-    if replay.chosen.engine == EngineChoice::Dense && n_weights > MAX_DENSE_WEIGHTS {
+    if replay.chosen.engine == EngineChoice::Dense && replay.scene.n_weights() > MAX_DENSE_WEIGHTS {
         return Ok(None);
     }
     let step = replay.step();

@@ -1,26 +1,24 @@
 //! The run as a whole: everything that is known before the first step.
 
-use luge::{
-    draw::edges::control_name,
-    run::{engine::Chosen, run_stats::Limits},
-};
+use luge::{draw::edges::control_name, run::run_stats::Limits};
 use luge_machine::{Access, StateId, TapeId};
 use luge_net::{Layers, Values};
 use serde_json::{Value, json};
 
 use super::{MAX_SAMPLES, variables};
-use crate::prepared_job::Scene;
+use crate::{prepared_job::Scene, replay::Replay};
 
 /// Vertices that are drawn one by one.
 const MAX_RING: usize = 64;
 
 /// What there is to know before the first step.
-pub(crate) fn opening(scene: &Scene<'_>, chosen: &Chosen) -> Value {
-    let (machine, network) = (scene.machine, scene.task.network);
+pub(crate) fn opening(replay: &Replay<'_>) -> Value {
+    let scene = replay.scene;
+    let machine = scene.machine;
     let state = |id: StateId| {
         json!({
             "name": machine.state(id).name,
-            "line": scene.stage.lines.get(id.index()).copied().flatten(),
+            "line": scene.line(id.index()),
             "halting": machine.halting(id).is_some(),
         })
     };
@@ -37,7 +35,7 @@ pub(crate) fn opening(scene: &Scene<'_>, chosen: &Chosen) -> Value {
     json!({
         "name": scene.stage.name,
         "landscape": scene.kind.word(),
-        "engine": chosen.engine.word(),
+        "engine": replay.chosen.engine.word(),
         "precision": scene.task.manner.precision.word(),
         // The relative size of the noise on every step.
         "noise": scene.task.manner.noise.map(|(sigma, _)| sigma),
@@ -45,8 +43,8 @@ pub(crate) fn opening(scene: &Scene<'_>, chosen: &Chosen) -> Value {
         "states": machine.state_ids().map(state).collect::<Vec<_>>(),
         "start": machine.state(machine.start()).name,
         "n_vertices": scene.n_vertices(),
-        "n_units": Layers::of(network).n_units(),
-        "n_weights": network.parameters().iter().map(|p| p.shape.len()).sum::<usize>(),
+        "n_units": Layers::of(scene.task.network).n_units(),
+        "n_weights": scene.n_weights(),
         "bounds": Limits::from(scene.bounds),
         "ring": ring(scene),
         "variables": variables::listed(scene),

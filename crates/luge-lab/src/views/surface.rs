@@ -11,7 +11,7 @@ use super::{
     around::{Naming, look_around},
     drawn,
 };
-use crate::{prepared_job::Scene, replay::Replay};
+use crate::replay::Replay;
 
 /// Points along a side: of small landscapes, and of those that take longer.
 const FINE: usize = 33;
@@ -25,13 +25,12 @@ const MARGIN: f64 = 0.25;
 ///
 /// # Errors
 /// If a gradient cannot be computed.
-pub(crate) fn surface(scene: &Scene<'_>, replay: &mut Replay<'_>) -> Result<Option<Value>, EngineError> {
-    let step = replay.step();
-    let triangle = scene.kind != LandscapeKind::Plain;
-    Ok(look_around(scene, replay, |leaving, name| over(leaving, name, step, triangle))?.flatten())
+pub(crate) fn surface(replay: &mut Replay<'_>) -> Result<Option<Value>, EngineError> {
+    let triangle = replay.scene.kind != LandscapeKind::Plain;
+    Ok(look_around(replay, |leaving, name| over(leaving, name, triangle))?.flatten())
 }
 
-fn over(leaving: &OutgoingEdges<'_>, name: &Naming<'_>, step: u64, triangle: bool) -> Option<Value> {
+fn over(leaving: &OutgoingEdges<'_>, name: &Naming<'_>, triangle: bool) -> Option<Value> {
     let known: Vec<&Edge> = leaving.edges.iter().filter(|edge| name(edge.to).is_some()).collect();
     let goes = known.iter().find(|edge| edge.successor).or(known.first())?;
     let others = || known.iter().filter(|edge| edge.to != goes.to);
@@ -47,7 +46,7 @@ fn over(leaving: &OutgoingEdges<'_>, name: &Naming<'_>, step: u64, triangle: boo
     };
     let named = |vertex: usize| name(vertex).map_or_else(String::new, |(_, name)| name);
     Some(json!({
-        "step": step,
+        "step": leaving.step,
         // The names of the vertices with shares (0, 0), (1, 0) and (0, 1), and the loss there.
         "corners": [named(leaving.from), named(goes.to), named(rival.to)],
         "ends": [leaving.loss(), at(1.0, 0.0), at(0.0, 1.0)],

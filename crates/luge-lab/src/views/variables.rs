@@ -1,7 +1,6 @@
 //! The program's variables as numbers, from the bits on the tapes.
 
 use luge::job::program::Variable;
-use luge_machine::TapeId;
 use serde_json::{Value, json};
 
 use crate::{prepared_job::Scene, replay::Replay};
@@ -27,7 +26,8 @@ pub(super) fn listed(scene: &Scene<'_>) -> Vec<Value> {
 }
 
 /// The values of all variables at the replay's step, in the order of the list.
-pub(super) fn values(scene: &Scene<'_>, replay: &Replay<'_>) -> Vec<Vec<f64>> {
+pub(super) fn values(replay: &Replay<'_>) -> Vec<Vec<f64>> {
+    let scene = replay.scene;
     let value = |variable: &Variable| {
         let Some(track) = scene.tapes.tracks(variable.tape).next() else { return Vec::new() };
         let n_shown = variable.length.unwrap_or(1).min(MAX_ELEMENTS);
@@ -40,19 +40,14 @@ pub(super) fn values(scene: &Scene<'_>, replay: &Replay<'_>) -> Vec<Vec<f64>> {
 }
 
 /// The sample, counted from 0, that a program's head on its data is at.
-pub(super) fn sample(scene: &Scene<'_>, replay: &Replay<'_>) -> Option<usize> {
+pub(super) fn sample(replay: &Replay<'_>) -> Option<usize> {
+    let scene = replay.scene;
     let lesson = scene.lesson.filter(|_| !scene.stage.variables.is_empty())?;
-    let layout = lesson.layout();
-    let track = lesson.learner().data_track();
-    let snapshot = replay.look(Some(0));
-    let head = scene.tapes.head(&snapshot.tapes, TapeId::new(data_tape(scene)?))?;
-    debug_assert_eq!(scene.tapes.tracks(TapeId::new(data_tape(scene)?)).next(), Some(track.index()));
+    let (layout, track) = (lesson.layout(), lesson.learner().data_track().index());
+    let tape = scene.machine.tape_ids().find(|&tape| scene.tapes.tracks(tape).next() == Some(track))?;
+    let head = scene.tapes.head(&replay.look(Some(0)).tapes, tape)?;
     let per_sample = (layout.n_features + layout.n_labels) * layout.width();
     // The marker comes first.
     let at = usize::try_from(head - 1).ok()? / per_sample.max(1);
     (at < layout.n_samples).then_some(at)
-}
-
-fn data_tape(scene: &Scene<'_>) -> Option<usize> {
-    scene.machine.tapes().iter().position(|tape| tape.name == "data")
 }

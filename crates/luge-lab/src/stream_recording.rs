@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, ops::ControlFlow};
 
 use luge::{
     certificate::answer::Answer,
-    stream::{PreparedStream, PreparedStreamError, StreamJob},
+    stream::{PreparedStream, PreparedStreamError, Stream, StreamJob},
 };
 use luge_net::{NodeId, Values, evaluate_node, numbers::from_signs};
 use luge_train::{SparseStream, StreamEngine};
@@ -21,7 +21,7 @@ const MAX_CLOSE: usize = 100;
 
 /// A run on a stream, from its first sample to its result.
 #[derive(Debug)]
-pub struct StreamFilm {
+pub struct StreamRecording {
     /// Gradient steps made.
     pub steps: u64,
     /// Whether the learner has halted.
@@ -40,7 +40,7 @@ struct Take {
     y: Vec<f64>,
 }
 
-impl StreamFilm {
+impl StreamRecording {
     /// Trains and certifies, and records about `n_moments` of the run.
     ///
     /// # Errors
@@ -48,13 +48,26 @@ impl StreamFilm {
     pub fn new(job: &StreamJob, n_moments: usize) -> Result<Self, PreparedStreamError> {
         let lesson = job.prepare()?;
         let report = lesson.train(|_| ControlFlow::Continue(()))?;
+        let (mut watch, mut takes) = (Watch::new(&lesson)?, Vec::new());
+        for step in 0..report.steps {
+            watch.draw();
+            if watch.step()? && takes.len() < MAX_TAKES {
+                takes.push(Take { step, x: watch.x.data.clone(), y: watch.y.data.clone() });
+            }
+        }
         // The moments around a take are known once the takes are: the run is made once more.
-        let takes = Watch::new(&lesson)?.takes(report.steps)?;
         let last = report.steps;
         let even = (0..n_moments as u64).map(|i| last * i / (n_moments as u64 - 1).max(1));
         let close = takes.iter().take(MAX_CLOSE).flat_map(|take| [take.step, take.step + 1]);
         let wanted: BTreeSet<u64> = even.chain(close).collect();
-        let moments = Watch::new(&lesson)?.moments(&wanted)?;
+        let (mut watch, mut moments) = (Watch::new(&lesson)?, Vec::with_capacity(wanted.len()));
+        for step in 0..=wanted.last().copied().unwrap_or(0) {
+            watch.draw();
+            if wanted.contains(&step) {
+                moments.push(watch.moment(step));
+            }
+            watch.step()?;
+        }
         let (steps, halted, n_moments) = (report.steps, report.halted, moments.len());
         let input = &lesson.network.network.inputs()[0];
         let record = json!({
@@ -83,8 +96,11 @@ impl StreamFilm {
 struct Watch<'a> {
     lesson: &'a PreparedStream,
     engine: SparseStream<'a>,
+    stream: Stream,
     x: Values,
     y: Values,
+    /// Batches taken so far.
+    taken: usize,
 }
 
 impl<'a> Watch<'a> {
@@ -92,7 +108,8 @@ impl<'a> Watch<'a> {
         let network = &lesson.network;
         let [x, y] = network.network.inputs() else { unreachable!("a stream's network sees x and y") };
         let (x, y) = (Values::filled(x.shape, 0.0), Values::filled(y.shape, 0.0));
-        Ok(Self { lesson, engine: SparseStream::new(&network.network, &network.initial)?, x, y })
+        let engine = SparseStream::new(&network.network, &network.initial)?;
+        Ok(Self { lesson, engine, stream: lesson.stream(), x, y, taken: 0 })
     }
 
     /// Whether the slot holds labels: while it is empty, it holds -A.
@@ -101,43 +118,28 @@ impl<'a> Watch<'a> {
         self.engine.labels().iter().any(|z| (z + constants.carrier).abs() > constants.carrier / 2.0)
     }
 
-    fn takes(mut self, steps: u64) -> Result<Vec<Take>, PreparedStreamError> {
-        let (mut stream, mut takes) = (self.lesson.stream(), Vec::new());
-        for step in 0..steps {
-            stream.next_batch(&mut self.x.data, &mut self.y.data);
-            let held = self.holds_labels();
-            self.engine.step_on(&self.x.data, &self.y.data)?;
-            if !held && self.holds_labels() && takes.len() < MAX_TAKES {
-                takes.push(Take { step, x: self.x.data.clone(), y: self.y.data.clone() });
-            }
-        }
-        Ok(takes)
+    /// The next batch comes.
+    fn draw(&mut self) {
+        self.stream.next_batch(&mut self.x.data, &mut self.y.data);
     }
 
-    fn moments(mut self, wanted: &BTreeSet<u64>) -> Result<Vec<Value>, PreparedStreamError> {
-        let mut stream = self.lesson.stream();
-        let (mut moments, mut taken) = (Vec::with_capacity(wanted.len()), 0);
-        for step in 0..=wanted.last().copied().unwrap_or(0) {
-            stream.next_batch(&mut self.x.data, &mut self.y.data);
-            if wanted.contains(&step) {
-                moments.push(self.moment(step, taken));
-            }
-            let held = self.holds_labels();
-            self.engine.step_on(&self.x.data, &self.y.data)?;
-            taken += usize::from(!held && self.holds_labels());
-        }
-        Ok(moments)
+    /// Makes a step on the batch; whether the learner took it.
+    fn step(&mut self) -> Result<bool, PreparedStreamError> {
+        let held = self.holds_labels();
+        self.engine.step_on(&self.x.data, &self.y.data)?;
+        let took = !held && self.holds_labels();
+        self.taken += usize::from(took);
+        Ok(took)
     }
 
     /// The network before a step, and the batch of that step.
-    fn moment(&self, step: u64, taken: usize) -> Value {
+    fn moment(&self, step: u64) -> Value {
         let network = &self.lesson.network;
         let (weights, inputs) = (self.engine.weights(), [self.x.clone(), self.y.clone()]);
         let value = |node: NodeId| evaluate_node(&network.network, &weights[..], &inputs, node).data;
         json!({
             "step": step,
-            // Batches taken so far.
-            "taken": taken,
+            "taken": self.taken,
             "x": self.x.data,
             "y": self.y.data,
             // z, the slot for labels.
@@ -158,11 +160,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_film_shows_what_the_learner_took_and_found() {
+    fn a_recording_shows_what_the_learner_took_and_found() {
         let shipped = ShippedStream::find("parity").expect("it ships");
         let draw = "parity:bits=4,hidden=2".parse().expect("a stream");
-        let film = StreamFilm::new(&StreamJob::new(shipped.program.source(), Samples::Draw(draw)), 20);
-        let StreamFilm { steps, halted, record, .. } = film.expect("a film");
+        let recording =
+            StreamRecording::new(&StreamJob::new(shipped.program.source(), Samples::Draw(draw)), 20);
+        let StreamRecording { steps, halted, record, .. } = recording.expect("a recording");
         let list = |value: &Value| -> Vec<Value> { value.as_array().expect("a list").clone() };
         let number = |value: &Value| value.as_f64().expect("a number");
         assert!(halted && record["answer"]["certified"] == true, "{}", record["answer"]);
