@@ -404,14 +404,6 @@ fn describe(value: &Value) -> String {
 
 /// Whether two names differ in one character, or only in case.
 fn near(known: &str, name: &str) -> bool {
-    if known.eq_ignore_ascii_case(name) {
-        return true;
-    }
-    let (short, long) = if known.len() < name.len() { (known, name) } else { (name, known) };
-    if short.len() < 3 || long.len() - short.len() > 1 {
-        return false;
-    }
-    let common = short.bytes().zip(long.bytes()).take_while(|(a, b)| a == b).count();
-    let rest = if short.len() == long.len() { &short[common + 1..] } else { &short[common..] };
-    rest == &long[common + 1..]
+    let long = known.len().min(name.len()) >= 3;
+    known.eq_ignore_ascii_case(name) || long && strsim::levenshtein(known, name) <= 1
 }

@@ -74,10 +74,8 @@ impl CompiledCircuit {
     #[must_use]
     pub fn theta(&self, registers: &[bool]) -> Vec<i64> {
         let number = |word: &Vec<RegisterId>| {
-            let bits = word.iter().enumerate();
-            let raw = bits.fold(0_i64, |raw, (bit, id)| raw | i64::from(registers[id.index()]) << bit);
             let unused = 64 - word.len().clamp(1, 64);
-            raw << unused >> unused
+            (unsigned(word, registers) as i64) << unused >> unused
         };
         self.theta.iter().map(number).collect()
     }
@@ -85,8 +83,7 @@ impl CompiledCircuit {
     /// The row of a table that the program is at, or takes next, given all registers.
     #[must_use]
     pub fn wanted_row(&self, registers: &[bool]) -> usize {
-        let bits = self.row.iter().enumerate();
-        bits.fold(0, |row, (bit, id)| row | usize::from(registers[id.index()]) << bit)
+        unsigned(&self.row, registers) as usize
     }
 
     /// Whether the program has rejected its data, given all registers.
@@ -94,6 +91,11 @@ impl CompiledCircuit {
     pub fn has_rejected(&self, registers: &[bool]) -> bool {
         self.rejected.is_some_and(|register| registers[register.index()])
     }
+}
+
+/// The number without sign in a word of registers, given all registers.
+fn unsigned(word: &[RegisterId], registers: &[bool]) -> u64 {
+    word.iter().rev().fold(0, |number, id| number << 1 | u64::from(registers[id.index()]))
 }
 
 /// Why a checked program has no circuit.
@@ -127,14 +129,6 @@ pub enum CircuitCompileError {
     /// The parts do not make a valid circuit.
     #[error("no circuit can be made of the program: {0}")]
     Build(#[from] CircuitError),
-}
-
-/// Whether a sample has been taken, where control is now.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Taken {
-    Never,
-    Maybe,
-    Always,
 }
 
 /// A number as bits in two's complement, the lowest first.
@@ -201,7 +195,8 @@ struct Compiler<'c> {
     /// Branches around that must stay in one cycle.
     inline: usize,
     next: Vec<Literal>,
-    taken: Taken,
+    /// Whether a sample has been taken, where control is now; `None` if that depends on the run.
+    taken: Option<bool>,
     begun: Option<RegisterId>,
     rows: Option<rows::Passing>,
     in_data: bool,
@@ -255,7 +250,7 @@ impl<'c> Compiler<'c> {
             temporaries: Vec::new(),
             inline: 0,
             next: Vec::new(),
-            taken: Taken::Never,
+            taken: Some(false),
             begun: None,
             rows: None,
             in_data: false,

@@ -8,36 +8,15 @@ use crate::{
 };
 
 /// The features and then the labels of each sample, as counts of 2^-fraction.
-pub(crate) enum Samples<'a> {
-    /// All at once, to be looped over or taken.
-    Table(&'a [Vec<i64>]),
-    /// To be taken one by one.
-    Stream { next: &'a mut dyn FnMut() -> Option<Vec<i64>>, current: Vec<i64> },
-}
-
-impl Samples<'_> {
-    fn n_known(&self) -> usize {
-        if let Self::Table(samples) = self { samples.len() } else { 0 }
-    }
-
-    fn value(&self, sample: usize, at: usize) -> i64 {
-        match self {
-            Self::Table(samples) => samples[sample][at],
-            Self::Stream { current, .. } => current[at],
-        }
-    }
-
-    /// Goes on to a sample that is taken; says whether there is one.
-    fn take(&mut self, sample: usize) -> bool {
-        match self {
-            Self::Table(samples) => sample < samples.len(),
-            Self::Stream { next, current } => next().map(|taken| *current = taken).is_some(),
-        }
-    }
+pub(crate) struct Samples<'a> {
+    /// Those that are looped over.
+    pub(crate) table: &'a [Vec<i64>],
+    /// Gives those that are taken, one after the other.
+    pub(crate) next: &'a mut dyn FnMut() -> Option<Vec<i64>>,
 }
 
 /// Runs a program on samples.
-pub(crate) fn run(core: &Core, samples: &mut Samples<'_>, limit: u64) -> Outcome {
+pub(crate) fn run(core: &Core, samples: Samples<'_>, limit: u64) -> Outcome {
     let mut state = State {
         slots: vec![0; core.widths.len()],
         arrays: core.arrays.iter().map(|array| vec![0; array.length]).collect(),
@@ -45,6 +24,7 @@ pub(crate) fn run(core: &Core, samples: &mut Samples<'_>, limit: u64) -> Outcome
         tapes: vec![Tape::default(); core.tapes.len()],
         samples,
         sample: None,
+        current: Vec::new(),
         n_taken: 0,
         n_begun: 0,
         left: limit,
@@ -87,13 +67,16 @@ enum End {
     Continue,
 }
 
-struct State<'a, 'b> {
+struct State<'a> {
     slots: Vec<i64>,
     arrays: Vec<Vec<i64>>,
     variables: Vec<i64>,
     tapes: Vec<Tape>,
-    samples: &'a mut Samples<'b>,
+    samples: Samples<'a>,
+    /// The number of the sample that is read.
     sample: Option<usize>,
+    /// Its features and labels.
+    current: Vec<i64>,
     n_taken: usize,
     /// Rounds of loops over the data.
     n_begun: u64,
@@ -105,7 +88,7 @@ struct State<'a, 'b> {
 
 type Done<T> = Result<T, End>;
 
-impl State<'_, '_> {
+impl State<'_> {
     fn block(&mut self, body: &[Stmt]) -> Done<()> {
         body.iter().try_for_each(|stmt| self.stmt(stmt))
     }
@@ -170,20 +153,19 @@ impl State<'_, '_> {
                 }
             }
             StmtKind::EachSample(body) => {
-                let outside = self.sample;
-                for sample in 0..self.samples.n_known() {
+                let (table, outside) = (self.samples.table, (self.sample, self.current.clone()));
+                for (sample, values) in table.iter().enumerate() {
                     self.sample = Some(sample);
+                    self.current.clone_from(values);
                     self.n_begun += 1;
                     if !self.round(body)? {
                         break;
                     }
                 }
-                self.sample = outside;
+                (self.sample, self.current) = outside;
             }
             StmtKind::Take => {
-                if !self.samples.take(self.n_taken) {
-                    return Err(End::Run(Verdict::Waiting));
-                }
+                self.current = (self.samples.next)().ok_or(End::Run(Verdict::Waiting))?;
                 self.sample = Some(self.n_taken);
                 self.n_taken += 1;
             }
@@ -294,44 +276,33 @@ impl State<'_, '_> {
 
     fn value(&mut self, expr: &Expr) -> Done<i64> {
         let ty = expr.ty();
-        Ok(match expr {
-            Expr::Constant { raw, .. } => *raw,
-            Expr::Variable { slot, .. } => self.slots[*slot],
-            Expr::Element { array, index, .. } => *self.element(*array, index)?,
+        let exact = match expr {
+            Expr::Constant { raw, .. } => return Ok(*raw),
+            Expr::Variable { slot, .. } => return Ok(self.slots[*slot]),
+            Expr::Element { array, index, .. } => return Ok(*self.element(*array, index)?),
             Expr::Data { index, .. } => {
                 let at = self.index(index)?;
-                self.sample.map_or(0, |sample| self.samples.value(sample, at))
+                // Before the first sample there is nothing to read.
+                return Ok(self.current.get(at).copied().unwrap_or(0));
             }
-            Expr::Negate(e) => {
-                let value = self.value(e)?;
-                self.wrap(ty, -i128::from(value))
-            }
-            Expr::Abs(e) => {
-                let value = self.value(e)?;
-                self.wrap(ty, i128::from(value).abs())
-            }
-            Expr::Sign(e) => self.value(e)?.signum() << ty.fraction,
-            Expr::Binary(op, a, b) => {
-                let exact = binary(*op, ty, i128::from(self.value(a)?), i128::from(self.value(b)?));
-                self.wrap(ty, exact)
-            }
-            Expr::Shl(e, k) => {
-                let value = i128::from(self.value(e)?);
-                self.wrap(ty, value << (*k).min(64))
-            }
-            Expr::Shr(e, k) => self.value(e)? >> (*k).min(63),
-            Expr::Cast(e, to) => {
-                let from = e.ty();
-                let value = i128::from(self.value(e)?);
-                let exact = if to.fraction >= from.fraction {
-                    value << (to.fraction - from.fraction)
-                } else {
-                    value >> (from.fraction - to.fraction)
-                };
-                self.wrap(*to, exact)
-            }
-            Expr::Clamp(e, to) => self.value(e)?.clamp(to.smallest(), to.largest()),
-        })
+            Expr::Negate(e) => -self.exact(e)?,
+            Expr::Abs(e) => self.exact(e)?.abs(),
+            Expr::Sign(e) => self.exact(e)?.signum() << ty.fraction,
+            Expr::Binary(op, a, b) => binary(*op, ty, self.exact(a)?, self.exact(b)?),
+            Expr::Shl(e, k) => self.exact(e)? << (*k).min(64),
+            Expr::Shr(e, k) => self.exact(e)? >> (*k).min(63),
+            Expr::Cast(e, to) => match to.fraction.checked_sub(e.ty().fraction) {
+                Some(more) => self.exact(e)? << more,
+                None => self.exact(e)? >> (e.ty().fraction - to.fraction),
+            },
+            Expr::Clamp(e, to) => self.exact(e)?.clamp(to.smallest().into(), to.largest().into()),
+        };
+        Ok(self.wrap(ty, exact))
+    }
+
+    /// The value of an operand, with room for what an operator makes of it.
+    fn exact(&mut self, expr: &Expr) -> Done<i128> {
+        Ok(i128::from(self.value(expr)?))
     }
 }
 

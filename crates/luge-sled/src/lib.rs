@@ -183,8 +183,8 @@ impl Settings {
         if name.is_empty() || !plain || !digits.starts_with(|c: char| c.is_ascii_digit()) {
             return Err(wrong());
         }
-        let number = ratio::Ratio::parse(digits).ok_or_else(wrong)?;
-        let number = if digits == value { number } else { number.negated() };
+        let number = ratio::parse(digits).ok_or_else(wrong)?;
+        let number = if digits == value { number } else { -number };
         self.0.retain(|(known, _)| known != name);
         self.0.push((name.to_owned(), number));
         Ok(())
@@ -214,7 +214,7 @@ pub enum CompileError {
 pub fn usual_sizes(source: &str) -> Sizes {
     let (program, _) = parse::parse(source);
     let literal = |expr: &syntax::Expr| match &expr.kind {
-        syntax::ExprKind::Number(value) => value.to_integer().and_then(|n| u32::try_from(n).ok()),
+        syntax::ExprKind::Number(value) => ratio::to_integer(*value).and_then(|n| u32::try_from(n).ok()),
         _ => None,
     };
     let mut sizes = Sizes { n_features: 2, n_labels: 1, integer: 8, fraction: 8 };
@@ -251,7 +251,7 @@ pub fn usual_sizes(source: &str) -> Sizes {
 /// # Errors
 /// Every finding, in the order of the text; at least one is an error.
 pub fn check(source: &str, sizes: &Sizes) -> Result<(), Vec<Diagnostic>> {
-    checked(source, sizes, &Settings::default()).map(|_| ())
+    Program::new(source, sizes, &Settings::default()).map(|_| ())
 }
 
 /// The program in the usual form: indented by its blocks, with single spaces; comments stay.
@@ -263,8 +263,54 @@ pub fn format(source: &str) -> Result<String, Vec<Diagnostic>> {
     if findings.is_empty() { Ok(format::format(source)) } else { Err(findings) }
 }
 
-/// Runs a program on samples, each its features and then its labels, as counts of 2^-fraction. One that takes its samples
-/// from a stream gets these, one after the other.
+/// A program that was checked for data of known sizes. It can be interpreted, and compiled.
+#[derive(Clone, Debug)]
+pub struct Program(core::Core);
+
+impl Program {
+    /// Checks a program, with constants set from outside.
+    ///
+    /// # Errors
+    /// Every finding, in the order of the text; at least one is an error.
+    pub fn new(source: &str, sizes: &Sizes, settings: &Settings) -> Result<Self, Vec<Diagnostic>> {
+        Ok(Self(checked(source, sizes, settings, check::Part::Learner)?.0))
+    }
+
+    /// Runs it on samples, each its features and then its labels, as counts of 2^-fraction. If it takes its samples from a
+    /// stream, it gets these, one after the other.
+    pub fn interpret(&self, samples: &[Vec<i64>], limit: u64) -> Outcome {
+        let mut taken = samples.iter().cloned();
+        interpret::run(&self.0, Samples { table: samples, next: &mut || taken.next() }, limit)
+    }
+
+    /// Runs one that takes its samples from a stream, where `next` gives one after the other and none is kept.
+    pub fn interpret_stream(&self, next: &mut dyn FnMut() -> Option<Vec<i64>>, limit: u64) -> Outcome {
+        interpret::run(&self.0, Samples { table: &[], next }, limit)
+    }
+
+    /// Makes a machine of it. The same source and sizes give the same machine.
+    ///
+    /// # Errors
+    /// If it needs more tapes or states than machines have.
+    pub fn compile(&self) -> Result<Compiled, BackendError> {
+        compile::compile(&self.0)
+    }
+
+    /// Makes a circuit of it, in which a statement takes few cycles. The same source and sizes give the same circuit.
+    ///
+    /// # Errors
+    /// If no circuit can be made of it.
+    pub fn compile_circuit(&self, options: CircuitOptions) -> Result<CompiledCircuit, BackendError> {
+        Ok(circuit::compile(&self.0, options)?)
+    }
+
+    /// How many numbers theta has.
+    pub fn n_theta(&self) -> usize {
+        self.0.arrays[core::THETA].length
+    }
+}
+
+/// Runs a program on samples, as [`Program::interpret`] does.
 ///
 /// # Errors
 /// If the program is wrong.
@@ -274,67 +320,16 @@ pub fn interpret(
     samples: &[Vec<i64>],
     limit: u64,
 ) -> Result<Outcome, Vec<Diagnostic>> {
-    interpret_with(source, sizes, &Settings::default(), samples, limit)
+    Ok(Program::new(source, sizes, &Settings::default())?.interpret(samples, limit))
 }
 
-/// As [`interpret`], with constants set from outside.
-///
-/// # Errors
-/// If the program is wrong.
-pub fn interpret_with(
-    source: &str,
-    sizes: &Sizes,
-    settings: &Settings,
-    samples: &[Vec<i64>],
-    limit: u64,
-) -> Result<Outcome, Vec<Diagnostic>> {
-    Ok(interpret::run(&checked(source, sizes, settings)?, &mut Samples::Table(samples), limit))
-}
-
-/// As [`interpret_with`] for a program that takes its samples from a stream, where `next` gives one after the other and none is kept.
-///
-/// # Errors
-/// If the program is wrong.
-pub fn interpret_stream(
-    source: &str,
-    sizes: &Sizes,
-    settings: &Settings,
-    next: &mut dyn FnMut() -> Option<Vec<i64>>,
-    limit: u64,
-) -> Result<Outcome, Vec<Diagnostic>> {
-    let core = checked(source, sizes, settings)?;
-    Ok(interpret::run(&core, &mut Samples::Stream { next, current: Vec::new() }, limit))
-}
-
-/// Makes a machine of a program. The same source and sizes give the same machine.
+/// Makes a machine of a program, as [`Program::compile`] does.
 ///
 /// # Errors
 /// If the program is wrong, or needs more tapes or states than machines have.
 pub fn compile(source: &str, sizes: &Sizes) -> Result<Compiled, CompileError> {
-    compile_with(source, sizes, &Settings::default())
-}
-
-/// As [`compile`], with constants set from outside.
-///
-/// # Errors
-/// If the program is wrong, or needs more tapes or states than machines have.
-pub fn compile_with(source: &str, sizes: &Sizes, settings: &Settings) -> Result<Compiled, CompileError> {
-    let core = checked(source, sizes, settings).map_err(CompileError::Findings)?;
-    Ok(compile::compile(&core)?)
-}
-
-/// Makes a circuit of a program, in which a statement takes few cycles. The same source and sizes give the same circuit.
-///
-/// # Errors
-/// If the program is wrong, or no circuit can be made of it.
-pub fn compile_circuit(
-    source: &str,
-    sizes: &Sizes,
-    settings: &Settings,
-    options: CircuitOptions,
-) -> Result<CompiledCircuit, CompileError> {
-    let core = checked(source, sizes, settings).map_err(CompileError::Findings)?;
-    Ok(circuit::compile(&core, options).map_err(BackendError::from)?)
+    let program = Program::new(source, sizes, &Settings::default()).map_err(CompileError::Findings)?;
+    Ok(program.compile()?)
 }
 
 /// Whether a program brings its own primary network, a function `predict`.
@@ -352,7 +347,7 @@ pub fn has_no_labels(source: &str) -> bool {
 /// # Errors
 /// If the program is wrong, or `predict` has what no network can compute exactly.
 pub fn predict_network(source: &str, sizes: &Sizes, settings: &Settings) -> Result<String, Vec<Diagnostic>> {
-    let (core, answer) = checked_part(source, sizes, settings, check::Part::Predict)?;
+    let (core, answer) = checked(source, sizes, settings, check::Part::Predict)?;
     predict::network(&core, answer).map_err(|refused| vec![refused.finding(source)])
 }
 
@@ -367,23 +362,11 @@ pub fn predict(
     x: &[f64],
     theta: &[f64],
 ) -> Result<Vec<f64>, Vec<Diagnostic>> {
-    let (core, answer) = checked_part(source, sizes, settings, check::Part::Predict)?;
+    let (core, answer) = checked(source, sizes, settings, check::Part::Predict)?;
     predict::answer(&core, answer, x, theta).map_err(|refused| vec![refused.finding(source)])
 }
 
-/// How many numbers theta has.
-///
-/// # Errors
-/// If the program is wrong.
-pub fn n_theta(source: &str, sizes: &Sizes, settings: &Settings) -> Result<usize, Vec<Diagnostic>> {
-    Ok(checked(source, sizes, settings)?.arrays[core::THETA].length)
-}
-
-fn checked(source: &str, sizes: &Sizes, settings: &Settings) -> Result<core::Core, Vec<Diagnostic>> {
-    Ok(checked_part(source, sizes, settings, check::Part::Learner)?.0)
-}
-
-fn checked_part(
+fn checked(
     source: &str,
     sizes: &Sizes,
     settings: &Settings,

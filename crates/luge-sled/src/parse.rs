@@ -185,29 +185,19 @@ impl Parser<'_> {
             self.advance();
         }
         let mut level = 0_usize;
-        loop {
-            if self.peek().kind == Kind::End {
-                return;
+        while self.peek().kind != Kind::End {
+            let closes = self.is("}");
+            match (self.text(), level) {
+                ("}", 0) => return,
+                ("}", _) => level -= 1,
+                ("{", _) => level += 1,
+                _ => {}
             }
-            if self.is("{") {
-                level += 1;
-            } else if self.is("}") {
-                if level == 0 {
-                    return;
-                }
-                level -= 1;
-                if level == 0 {
-                    self.advance();
-                    if self.is("else") {
-                        continue;
-                    }
-                    return;
-                }
-            } else if self.is(";") && level == 0 {
-                self.advance();
-                return;
-            }
+            let ends = level == 0 && (closes || self.is(";"));
             self.advance();
+            if ends && !(closes && self.is("else")) {
+                return;
+            }
         }
     }
 
@@ -357,7 +347,7 @@ impl Parser<'_> {
             self.semicolon()?;
             return Ok(kind);
         }
-        let name = Expr { kind: ExprKind::Name(name.text), span: self.since(start), depth: 1 };
+        let name = self.make(ExprKind::Name(name.text), start)?;
         let place = self.indices(name, start)?;
         let arithmetic = Binary::LEVELS.into_iter().flatten().filter(|(_, op)| op.is_arithmetic());
         let op = arithmetic.map(|&(_, op)| op).find(|op| self.take(&format!("{}=", op.text())));

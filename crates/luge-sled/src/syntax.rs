@@ -71,25 +71,25 @@ impl Type {
 }
 
 impl Expr {
-    /// The expressions that it is made of, those in types included.
-    pub(crate) fn parts(&self) -> Vec<&Self> {
-        match &self.kind {
-            ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Name(_) | ExprKind::Read(_) => Vec::new(),
-            ExprKind::Negate(e) | ExprKind::Not(e) => vec![e],
-            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => vec![a, b],
-            ExprKind::Slice(a, b, c) | ExprKind::If(a, b, c) => vec![a, b, c],
-            ExprKind::List(list) | ExprKind::Call(_, list) => list.iter().collect(),
-            ExprKind::Cast { value, to, .. } => [vec![&**value], to.sizes()].concat(),
-        }
-    }
-
     /// Whether it is of some kind, or a part of it is.
     pub(crate) fn any(&self, wanted: &dyn Fn(&ExprKind) -> bool) -> bool {
-        wanted(&self.kind) || self.parts().into_iter().any(|part| part.any(wanted))
+        wanted(&self.kind) || self.kind.parts().into_iter().any(|part| part.any(wanted))
     }
 }
 
 impl ExprKind {
+    /// The expressions that it is made of, those in types included.
+    pub(crate) fn parts(&self) -> Vec<&Expr> {
+        match self {
+            Self::Number(_) | Self::Bool(_) | Self::Name(_) | Self::Read(_) => Vec::new(),
+            Self::Negate(e) | Self::Not(e) => vec![e],
+            Self::Index(a, b) | Self::Binary(_, a, b) => vec![a, b],
+            Self::Slice(a, b, c) | Self::If(a, b, c) => vec![a, b, c],
+            Self::List(list) | Self::Call(_, list) => list.iter().collect(),
+            Self::Cast { value, to, .. } => [vec![&**value], to.sizes()].concat(),
+        }
+    }
+
     /// Whether it is a variable or a tape of this name.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         matches!(self, Self::Name(text) | Self::Read(Name { text, .. }) if text == name)

@@ -5,7 +5,7 @@ mod writer;
 
 use luge_circuit::{Cycle, Sample, Simulator};
 use luge_sled::{
-    CircuitOptions, CompiledCircuit, Outcome, Rows, Settings, Sizes, Verdict, compile_circuit, interpret,
+    CircuitOptions, CompiledCircuit, Outcome, Program, Rows, Settings, Sizes, Verdict, interpret,
 };
 use machines::{refuse, sizes};
 use proptest::{
@@ -25,10 +25,14 @@ fn number(at: u64, sizes: &Sizes) -> i64 {
         >> (64 - sizes.width())
 }
 
+fn checked(source: &str, sizes: &Sizes) -> Program {
+    Program::new(source, sizes, &Settings::default())
+        .unwrap_or_else(|findings| panic!("{findings:?}:\n{source}"))
+}
+
 fn compiled(source: &str, sizes: &Sizes, rows: Option<Rows>) -> CompiledCircuit {
     let options = CircuitOptions { rows, ..CircuitOptions::default() };
-    compile_circuit(source, sizes, &Settings::default(), options)
-        .unwrap_or_else(|error| panic!("{error}:\n{source}"))
+    checked(source, sizes).compile_circuit(options).unwrap_or_else(|error| panic!("{error}:\n{source}"))
 }
 
 fn bits(numbers: &[i64], width: u32) -> Vec<bool> {
@@ -120,7 +124,7 @@ fn tables_pass_in_a_cycle() {
         let hold = [None, Some(1), Some(2), Some(9)][case / 5 % 4];
         let rows = Some(Rows { n_rows, hold });
         let options = CircuitOptions { rows, ..CircuitOptions::default() };
-        let compiled = match compile_circuit(&source, &sizes, &Settings::default(), options) {
+        let compiled = match checked(&source, &sizes).compile_circuit(options) {
             Ok(compiled) => compiled,
             Err(error) => {
                 assert!(error.to_string().contains("inside another"), "{error}:\n{source}");
@@ -161,7 +165,7 @@ fn refusals_say_why() {
     let refused = |body: &str, rows: Option<Rows>| {
         let source = format!("learner l(x: [fix<I,F>; 2], y: fix<I,F>) -> theta: [fix<I,F>; 1] {{ {body} }}");
         let options = CircuitOptions { rows, ..CircuitOptions::default() };
-        let result = compile_circuit(&source, &sizes(2, 1, 4, 4), &Settings::default(), options);
+        let result = checked(&source, &sizes(2, 1, 4, 4)).compile_circuit(options);
         result.expect_err("no circuit").to_string()
     };
     let large = refused("let many: [fix<I,F>; 5000]; take; many[0] = x[0];", None);

@@ -2,7 +2,7 @@
 
 mod machines;
 
-use luge_sled::{Settings, Verdict, compile_with, interpret, interpret_with};
+use luge_sled::{Program, Settings, Verdict, interpret};
 use machines::{agree, simulate, sizes};
 
 const HEAD: &str = "learner l(x: [fix<I,F>; M], y: fix<I,F>) -> theta: [fix<I,F>; 4] {\n";
@@ -152,15 +152,15 @@ fn constants_are_set_from_outside() {
     settings.set("ROUNDS=5").expect("a setting");
     settings.set("RATE=-0.25").expect("a setting");
     let sizes = sizes(1, 1, 8, 4);
-    let outcome = interpret_with(&source, &sizes, &settings, &[], 1000).expect("a program");
-    assert_eq!(outcome.theta[0], -20);
-    let compiled = compile_with(&source, &sizes, &settings).expect("a program");
+    let program = Program::new(&source, &sizes, &settings).expect("a program");
+    assert_eq!(program.interpret(&[], 1000).theta[0], -20);
+    let compiled = program.compile().expect("a machine");
     assert_eq!(simulate(&compiled, &sizes, &[], 10_000).0.theta[0], -20);
     for wrong in ["ROUNDS", "=4", "ROUNDS=", "ROUNDS=1e4", "ROUNDS=x", "ROUNDS=1.2.3"] {
         assert!(settings.set(wrong).is_err(), "{wrong}");
     }
     settings.set("NOTHING=1").expect("a setting");
-    let findings = interpret_with(&source, &sizes, &settings, &[], 1000).expect_err("no such constant");
+    let findings = Program::new(&source, &sizes, &settings).expect_err("no such constant");
     assert_eq!(findings[0].message, "there is no constant `NOTHING` to set");
     assert_eq!(findings[0].help.as_deref(), Some("the file has ROUNDS, RATE"));
 }

@@ -7,7 +7,7 @@ use super::{operators::builtin_constant, results::shape_of};
 use crate::{
     core::{Cond, Expr, Op, Ty},
     lex::Span,
-    ratio::Ratio,
+    ratio::{self, Ratio},
     syntax::{self, ExprKind, Name},
 };
 
@@ -38,7 +38,7 @@ impl<'p> Checker<'p> {
             ExprKind::Index(..) | ExprKind::Slice(..) => return self.view(expr)?.0.value(),
             ExprKind::List(values) => return self.list(values, span, None),
             ExprKind::Negate(value) => match self.expr(value)? {
-                Value::Constant(value) => Value::Constant(value.negated()),
+                Value::Constant(value) => Value::Constant(-value),
                 Value::Index(affine) => Value::Index(affine.times(-1)),
                 Value::Number(value) => Value::Number(Expr::Negate(Box::new(value))),
                 value => return self.not_a_number(&value, span),
@@ -93,7 +93,7 @@ impl<'p> Checker<'p> {
         let span = &expr.span;
         match &expr.kind {
             ExprKind::Number(value) => Some(*value),
-            ExprKind::Negate(value) => self.constant(value).map(Ratio::negated),
+            ExprKind::Negate(value) => self.constant(value).map(|value| -value),
             ExprKind::Binary(op, a, b) if op.is_arithmetic() => {
                 let (a, b) = (self.constant(a)?, self.constant(b)?);
                 self.fold(*op, a, b, span)
@@ -120,7 +120,7 @@ impl<'p> Checker<'p> {
 
     pub(super) fn as_integer(&mut self, value: Ratio, span: &Span) -> Option<i128> {
         let message = || format!("expected an integer, found {value}");
-        value.to_integer().or_else(|| self.fail(span, message(), "not an integer"))
+        ratio::to_integer(value).or_else(|| self.fail(span, message(), "not an integer"))
     }
 
     /// Features or labels, if there is a sample here; says so if not.
@@ -196,7 +196,7 @@ impl<'p> Checker<'p> {
     pub(super) fn coerce(&mut self, value: Value, ty: Ty, span: &Span) -> Option<Expr> {
         match value {
             Value::Constant(value) => {
-                let raw = value.round(ty.fraction).and_then(|raw| i64::try_from(raw).ok());
+                let raw = ratio::round(value, ty.fraction).and_then(|raw| i64::try_from(raw).ok());
                 let raw = raw.filter(|raw| (ty.smallest()..=ty.largest()).contains(raw));
                 if raw.is_none() {
                     self.error(span, format!("{value} does not fit into {ty}"), "too large")

@@ -4,6 +4,7 @@ use super::{Binding, Checker, Shape, Value, Variable, View};
 use crate::{
     core::{Affine, Computed, Expr, Index, Op, Ty},
     lex::Span,
+    ratio,
     syntax::{self, Binary, ExprKind},
 };
 
@@ -26,7 +27,8 @@ impl<'p> Checker<'p> {
             let (low, high) = match value {
                 Value::Index(affine) => self.interval(affine),
                 Value::Constant(value) => {
-                    let Some(value) = value.to_integer().and_then(|value| i64::try_from(value).ok()) else {
+                    let Some(value) = ratio::to_integer(*value).and_then(|value| i64::try_from(value).ok())
+                    else {
                         return self.only_when_run(span);
                     };
                     (value, value)
@@ -60,7 +62,7 @@ impl<'p> Checker<'p> {
         let integer = |value: &Value| match value {
             Value::Index(affine) => Some(Some(affine.clone())),
             Value::Constant(value) => {
-                let value = value.to_integer().and_then(|value| i64::try_from(value).ok());
+                let value = ratio::to_integer(*value).and_then(|value| i64::try_from(value).ok());
                 Some(value.filter(|value| value.abs() < 1 << 31).map(Affine::constant))
             }
             _ => None,

@@ -6,7 +6,7 @@ use super::{Binding, Breakable, Checker, MAX_STATEMENTS, Source, Value, Variable
 use crate::{
     core::{Affine, Cond, Expr, For, LoopVar, Op, Place, Stmt, StmtKind, Ty},
     lex::Span,
-    ratio::Ratio,
+    ratio::{self, Ratio},
     syntax::{self, Name},
 };
 
@@ -200,7 +200,7 @@ impl<'p> Checker<'p> {
             // Not a statement, but an empty round costs time too.
             self.made.n_statements += 1;
             let n_findings = self.findings.len();
-            let constant = Value::Constant(Ratio::integer(i128::from(value)));
+            let constant = Value::Constant(Ratio::from_integer(i128::from(value)));
             let outside = std::mem::replace(&mut self.here.breakable, Breakable::Unrolled);
             let inner = self.with_name(name, constant, |checker| checker.inner(body));
             self.here.breakable = outside;
@@ -266,7 +266,7 @@ impl<'p> Checker<'p> {
         let Some(slot) = self.made.random else { return };
         let ty = Ty { integer: 32, fraction: 0 };
         let seed = match self.find("SEED") {
-            Some(Binding::Value(Some(Value::Constant(seed)))) => seed.to_integer().unwrap_or(1),
+            Some(Binding::Value(Some(Value::Constant(seed)))) => ratio::to_integer(*seed).unwrap_or(1),
             _ => 1,
         };
         let value = Expr::Constant { raw: ty.wrap(seed), ty };

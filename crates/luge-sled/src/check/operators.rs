@@ -2,11 +2,13 @@
 
 use std::cmp::Ordering;
 
+use num_traits::{CheckedAdd as _, CheckedDiv as _, CheckedMul as _, CheckedSub as _, Signed as _};
+
 use super::{Checker, Shape, Value, results::shape_of};
 use crate::{
     core::{Cond, Expr, Op, Place, Stmt, StmtKind, Ty},
     lex::Span,
-    ratio::Ratio,
+    ratio::{self, Ratio},
     syntax::{self, Binary, Type},
 };
 
@@ -223,8 +225,7 @@ impl<'p> Checker<'p> {
         let negated = matches!(op, Binary::NotEqual | Binary::LessEqual | Binary::GreaterEqual);
         let not = |cond| if negated { Cond::Not(Box::new(cond)) } else { cond };
         if let (Value::Constant(a), Value::Constant(b)) = (&a, &b) {
-            let order = if swapped { b.compare(*a) } else { a.compare(*b) };
-            let Some(order) = order else { return self.fail(span, "numbers too large to compare", "") };
+            let order = if swapped { b.cmp(a) } else { a.cmp(b) };
             let holds = order == if equality { Ordering::Equal } else { Ordering::Less };
             return Some(Value::Condition(Cond::Constant(holds != negated)));
         }
@@ -270,7 +271,7 @@ impl<'p> Checker<'p> {
         };
         let value = match value? {
             Value::Constant(value) if saturating => {
-                let raw = value.round(ty.fraction);
+                let raw = ratio::round(value, ty.fraction);
                 let clamped = raw.map(|raw| raw.clamp(ty.smallest().into(), ty.largest().into()));
                 match clamped.and_then(|raw| i64::try_from(raw).ok()) {
                     Some(raw) => return Some(Value::Number(Expr::Constant { raw, ty })),
@@ -298,7 +299,7 @@ impl<'p> Checker<'p> {
 
     /// 1 where a bit is true, else 0.
     fn number_of_bit(&mut self, cond: Cond, ty: Ty, span: &Span) -> Option<Expr> {
-        let one = self.coerce(Value::Constant(Ratio::integer(1)), ty, span)?;
+        let one = self.coerce(Value::Constant(Ratio::ONE), ty, span)?;
         let (slot, line) = (self.take_slot(ty.width()), self.line(span));
         let set = |value| vec![Stmt { line, kind: StmtKind::Assign(Place::Slot(slot), value) }];
         self.emit(span, StmtKind::If(cond, set(one), set(Expr::Constant { raw: 0, ty })));
@@ -307,32 +308,28 @@ impl<'p> Checker<'p> {
 
     pub(super) fn fold(&mut self, op: Binary, a: Ratio, b: Ratio, span: &Span) -> Option<Ratio> {
         let power = |k: Ratio| {
-            let k = k.to_integer().and_then(|k| u32::try_from(k).ok()).filter(|&k| k < 100)?;
-            Some(Ratio::integer(1 << k))
+            let k = ratio::to_integer(k).filter(|k| (0..100).contains(k))?;
+            Some(Ratio::from_integer(1_i128 << k))
         };
+        let bits = ratio::to_integer(a).zip(ratio::to_integer(b));
         let folded = match op {
-            Binary::Add | Binary::SatAdd => a.add(b),
-            Binary::Sub | Binary::SatSub => a.add(b.negated()),
-            Binary::Mul | Binary::SatMul | Binary::RoundMul => a.mul(b),
-            Binary::Div => a.div(b),
-            Binary::Rem if b == Ratio::ZERO => None,
+            Binary::Add | Binary::SatAdd => a.checked_add(&b),
+            Binary::Sub | Binary::SatSub => a.checked_sub(&b),
+            Binary::Mul | Binary::SatMul | Binary::RoundMul => a.checked_mul(&b),
+            Binary::Div => a.checked_div(&b),
             Binary::Rem => {
-                a.div(b).and_then(|ratio| b.mul(ratio.truncated())).and_then(|q| a.add(q.negated()))
+                let whole = a.checked_div(&b).and_then(|ratio| b.checked_mul(&ratio.trunc()));
+                whole.and_then(|whole| a.checked_sub(&whole))
             }
-            Binary::BitAnd | Binary::BitOr | Binary::Xor => {
-                let [a, b] = [a, b].map(Ratio::to_integer);
-                a.zip(b).map(|(a, b)| {
-                    Ratio::integer(match op {
-                        Binary::BitAnd => a & b,
-                        Binary::BitOr => a | b,
-                        _ => a ^ b,
-                    })
-                })
-            }
-            Binary::Shl => power(b).and_then(|p| a.mul(p)),
-            Binary::Shr => power(b).and_then(|p| a.div(p)),
+            Binary::BitAnd => bits.map(|(a, b)| Ratio::from_integer(a & b)),
+            Binary::BitOr => bits.map(|(a, b)| Ratio::from_integer(a | b)),
+            Binary::Xor => bits.map(|(a, b)| Ratio::from_integer(a ^ b)),
+            Binary::Shl => power(b).and_then(|p| a.checked_mul(&p)),
+            Binary::Shr => power(b).and_then(|p| a.checked_div(&p)),
             _ => None,
         };
+        // Every value that is kept has a negative.
+        let folded = folded.filter(|folded| *folded.numer() > i128::MIN);
         if folded.is_none() {
             self.error(span, format!("{a} {} {b} has no value", op.text()), "division by zero, or too large");
         }
@@ -356,12 +353,10 @@ fn clamp(value: Expr, to: Ty) -> Expr {
 
 /// `relu`, `abs` and `sign` of a constant, with 0 for `b`, or `min` and `max` of two.
 pub(super) fn builtin_constant(name: &str, a: Ratio, b: Ratio) -> Ratio {
-    let order = a.compare(b).unwrap_or(Ordering::Equal);
-    match (name, order) {
-        ("relu" | "max", Ordering::Less) | ("min", Ordering::Greater) => b,
-        ("abs", Ordering::Less) => a.negated(),
-        ("sign", Ordering::Less) => Ratio::integer(-1),
-        ("sign", Ordering::Greater) => Ratio::integer(1),
-        _ => a,
+    match name {
+        "relu" | "max" => a.max(b),
+        "min" => a.min(b),
+        "abs" => a.abs(),
+        _ => a.signum(),
     }
 }

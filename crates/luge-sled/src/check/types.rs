@@ -149,7 +149,7 @@ impl<'p> Checker<'p> {
         if let ExprKind::Name(name) = &size.kind
             && self.find(name).is_none()
         {
-            let value = Binding::Value(Some(Value::Constant(Ratio::integer(found))));
+            let value = Binding::Value(Some(Value::Constant(Ratio::from_integer(found))));
             if let Some(scope) = self.here.scopes.last_mut() {
                 scope.insert(name.clone(), value);
             }

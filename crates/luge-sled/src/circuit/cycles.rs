@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use luge_circuit::{Builder, Literal, RegisterId};
 
-use super::{Compiler, Full, MAX_DEPTH, Step, Taken, Word};
+use super::{Compiler, Full, MAX_DEPTH, Step, Word};
 
 /// A state of the control.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -212,11 +212,14 @@ impl Compiler<'_> {
         }
     }
 
+    /// Whether a new cycle may begin: not inside of branches that must stay in one.
+    pub(super) fn may_cut(&self) -> Step<()> {
+        if self.inline > 0 { Err(Full) } else { Ok(()) }
+    }
+
     /// Ends the cycle and begins another. What is alive is kept.
     pub(super) fn cut(&mut self) -> Step<()> {
-        if self.inline > 0 {
-            return Err(Full);
-        }
+        self.may_cut()?;
         for at in 0..self.live.len() {
             let word = self.live[at].clone();
             let kept = self.temporary(at, word.len());
@@ -339,9 +342,7 @@ impl Compiler<'_> {
         self.cycle.path = self.b.and([before.path, !condition]);
         self.cycle.assigned = before.assigned;
         otherwise(self)?;
-        if self.taken != one_taken {
-            self.taken = Taken::Maybe;
-        }
+        self.taken = self.taken.filter(|_| self.taken == one_taken);
         self.join(condition, one);
         Ok(())
     }

@@ -6,7 +6,7 @@
 use luge_circuit::{Literal, RegisterId};
 
 use super::{
-    Again, CircuitCompileError, Compiler, Counter, Full, LoopEnds, Step, Taken, Word, cycles::StateId,
+    Again, CircuitCompileError, Compiler, Counter, LoopEnds, Step, Word, cycles::StateId,
     statements::bits_for, values::constant,
 };
 use crate::core::Stmt;
@@ -42,9 +42,7 @@ impl Compiler<'_> {
             self.error.get_or_insert(CircuitCompileError::Nested { line });
             return Ok(());
         }
-        if self.inline > 0 {
-            return Err(Full);
-        }
+        self.may_cut()?;
         let passing = self.passing(rows);
         let counter = passing.counter;
         let zero = constant(0, counter.word.len());
@@ -61,7 +59,7 @@ impl Compiler<'_> {
         self.exit(due, inside);
         self.jump(wait);
         self.begin(inside);
-        (self.in_data, self.taken) = (true, Taken::Always);
+        (self.in_data, self.taken) = (true, Some(true));
         self.rounds(LoopEnds { after, again: Again::Row { wait, inside } }, |c| c.block(body))?;
         self.in_data = false;
         self.begin(after);

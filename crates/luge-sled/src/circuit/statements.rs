@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use luge_circuit::{Literal, RegisterId};
 
 use super::{
-    Again, Compiler, Counter, Full, LoopEnds, MAX_UNROLLED, Step, Taken, cycles::StateId, values::constant,
+    Again, Compiler, Counter, Full, LoopEnds, MAX_UNROLLED, Step, cycles::StateId, values::constant,
 };
 use crate::core::{Affine, Cond, For, Stmt, StmtKind};
 
@@ -33,11 +33,9 @@ impl Compiler<'_> {
             StmtKind::If(cond, then, otherwise) => self.branch(cond, then, otherwise),
             StmtKind::While { before, condition, body } => self.while_loop(before, condition, body),
             StmtKind::For(body) => self.for_loop(body),
-            StmtKind::Repeat { .. } if self.inline > 0 => Err(Full),
+            StmtKind::Repeat { times: 0, .. } => Ok(()),
             StmtKind::Repeat { times, body, .. } => {
-                if *times == 0 {
-                    return Ok(());
-                }
+                self.may_cut()?;
                 let n_values = usize::try_from(*times).unwrap_or(usize::MAX);
                 let bounds = [0, i64::try_from(*times).unwrap_or(i64::MAX)].map(Affine::constant);
                 let counter = self.counter("repeat", 0, n_values);
@@ -104,9 +102,7 @@ impl Compiler<'_> {
         if self.in_one_cycle(both)? {
             return Ok(());
         }
-        if self.inline > 0 {
-            return Err(Full);
-        }
+        self.may_cut()?;
         let condition = self.in_a_cycle(|c| c.condition(cond))?;
         let before = self.taken;
         let after = self.new_state();
@@ -114,19 +110,13 @@ impl Compiler<'_> {
         self.exit(!condition, other);
         self.block(then)?;
         self.jump(after);
-        let mut taken = self.taken;
+        let taken = std::mem::replace(&mut self.taken, before);
         if !otherwise.is_empty() {
-            self.taken = before;
             self.begin(other);
             self.block(otherwise)?;
             self.jump(after);
-            if self.taken != taken {
-                taken = Taken::Maybe;
-            }
-        } else if before != taken {
-            taken = Taken::Maybe;
         }
-        self.taken = taken;
+        self.taken = self.taken.filter(|_| self.taken == taken);
         self.begin_if_reached(after);
         Ok(())
     }
@@ -172,9 +162,7 @@ impl Compiler<'_> {
         if !self.too_large.contains(&stmt.var) && self.in_one_cycle(in_one)? {
             return Ok(());
         }
-        if self.inline > 0 {
-            return Err(Full);
-        }
+        self.may_cut()?;
         let value = match &stmt.value {
             None => None,
             Some((slot, first)) => {
@@ -234,9 +222,7 @@ impl Compiler<'_> {
         value: Option<Vec<RegisterId>>,
         body: &[Stmt],
     ) -> Step<()> {
-        if self.inline > 0 {
-            return Err(Full);
-        }
+        self.may_cut()?;
         let start = self.affine(&from.offset(-counter.least));
         let n_bits = u32::try_from(counter.word.len()).unwrap_or(u32::MAX);
         let start = self.b.total(&start, n_bits);
@@ -318,13 +304,11 @@ impl Compiler<'_> {
         let begun = self.begun();
         let drops = self.has_begun();
         self.write(begun, Literal::TRUE, Literal::TRUE);
-        self.taken = Taken::Always;
+        self.taken = Some(true);
         if drops == Literal::FALSE {
             return Ok(());
         }
-        if self.inline > 0 {
-            return Err(Full);
-        }
+        self.may_cut()?;
         self.drop_sample(drops);
         self.cut()
     }
@@ -340,20 +324,16 @@ impl Compiler<'_> {
 
     /// Whether a sample was taken, where control is now.
     pub(super) fn has_begun(&mut self) -> Literal {
-        match self.taken {
-            Taken::Never => Literal::FALSE,
-            Taken::Maybe => {
-                let begun = self.begun();
-                self.read(begun)
-            }
-            Taken::Always => Literal::TRUE,
-        }
+        self.taken.map(Literal::constant).unwrap_or_else(|| {
+            let begun = self.begun();
+            self.read(begun)
+        })
     }
 
     /// What is known of samples where a loop begins.
-    fn entering(&mut self, bodies: [&[Stmt]; 2]) -> Taken {
-        if self.taken == Taken::Never && bodies.into_iter().flatten().any(takes) {
-            self.taken = Taken::Maybe;
+    fn entering(&mut self, bodies: [&[Stmt]; 2]) -> Option<bool> {
+        if self.taken == Some(false) && bodies.into_iter().flatten().any(takes) {
+            self.taken = None;
         }
         self.taken
     }

@@ -85,12 +85,7 @@ impl Compiler<'_> {
                 self.operate(1, move |c, words| {
                     let (sign, some) = (sign(&words[0]), c.b.or(words[0].iter().copied()));
                     let one = ty.fraction as usize;
-                    let bit = |at: usize| match at.cmp(&one) {
-                        std::cmp::Ordering::Less => Literal::FALSE,
-                        std::cmp::Ordering::Equal => some,
-                        std::cmp::Ordering::Greater => sign,
-                    };
-                    (0..n_bits).map(bit).collect()
+                    [vec![Literal::FALSE; one], vec![some], vec![sign; n_bits - one - 1]].concat()
                 })
             }
             Expr::Binary(op, a, b) => {

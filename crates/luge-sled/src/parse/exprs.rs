@@ -3,7 +3,7 @@
 use super::{HIGHEST, Parsed, Parser};
 use crate::{
     lex::Kind,
-    ratio::Ratio,
+    ratio,
     syntax::{Binary, Expr, ExprKind, Name},
 };
 
@@ -29,9 +29,7 @@ impl Parser<'_> {
             n_taken += 1;
             self.advance();
             let right = self.binary(level + 1)?;
-            let depth = left.depth.max(right.depth);
-            let kind = ExprKind::Binary(op, Box::new(left), Box::new(right));
-            left = self.make(kind, start, depth)?;
+            left = self.make(ExprKind::Binary(op, Box::new(left), Box::new(right)), start)?;
         }
         Ok(left)
     }
@@ -42,9 +40,7 @@ impl Parser<'_> {
         while self.take("as") {
             let saturating = self.take("|");
             let to = self.ty()?;
-            let depth = value.depth;
-            let kind = ExprKind::Cast { value: Box::new(value), to, saturating };
-            value = self.make(kind, start, depth)?;
+            value = self.make(ExprKind::Cast { value: Box::new(value), to, saturating }, start)?;
         }
         Ok(value)
     }
@@ -59,13 +55,13 @@ impl Parser<'_> {
             return self.atom();
         };
         let value = self.nested(Self::unary)?;
-        let depth = value.depth;
-        self.make(wrap(Box::new(value)), start, depth)
+        self.make(wrap(Box::new(value)), start)
     }
 
     /// An expression one level above its parts.
-    pub(super) fn make(&mut self, kind: ExprKind, start: usize, below: usize) -> Parsed<Expr> {
+    pub(super) fn make(&mut self, kind: ExprKind, start: usize) -> Parsed<Expr> {
         let span = self.since(start);
+        let below = kind.parts().into_iter().map(|part| part.depth).max().unwrap_or(0);
         if below >= HIGHEST {
             let message = format!("an expression of more than {HIGHEST} levels");
             return self.refuse(span, message, "too long", "name parts of it with `let`");
@@ -85,7 +81,7 @@ impl Parser<'_> {
         let kind = if self.take("[") {
             ExprKind::List(self.list("]", Self::expr)?)
         } else if self.peek().kind == Kind::Number {
-            let Some(value) = Ratio::parse(self.text()) else {
+            let Some(value) = ratio::parse(self.text()) else {
                 let n_digits = self.text().bytes().filter(u8::is_ascii_digit).count();
                 let message = format!("a literal of {n_digits} digits");
                 return self.refuse(self.span(), message, "too long", "literals have at most 38 digits");
@@ -107,12 +103,7 @@ impl Parser<'_> {
                 ExprKind::Name(name.text)
             }
         };
-        let deepest = |list: &[Expr]| list.iter().map(|e| e.depth).max().unwrap_or(0);
-        let depth = match &kind {
-            ExprKind::List(list) | ExprKind::Call(_, list) => deepest(list),
-            _ => 0,
-        };
-        let atom = self.make(kind, start, depth)?;
+        let atom = self.make(kind, start)?;
         self.indices(atom, start)
     }
 
@@ -123,13 +114,12 @@ impl Parser<'_> {
             let index = self.expr()?;
             let end = if self.take("..") { Some(self.expr()?) } else { None };
             self.expect("]")?;
-            let depth = array.depth.max(index.depth).max(end.as_ref().map_or(0, |end| end.depth));
             let (of, index) = (Box::new(array), Box::new(index));
             let kind = match end {
                 Some(end) => Slice(of, index, Box::new(end)),
                 None => Index(of, index),
             };
-            array = self.make(kind, start, depth)?;
+            array = self.make(kind, start)?;
         }
         Ok(array)
     }
@@ -143,8 +133,7 @@ impl Parser<'_> {
         }
         let other = self.span().start;
         let no = if self.take("if") { self.nested(|parser| parser.choice(other))? } else { self.braced()? };
-        let depth = condition.depth.max(yes.depth).max(no.depth);
-        self.make(ExprKind::If(Box::new(condition), Box::new(yes), Box::new(no)), start, depth)
+        self.make(ExprKind::If(Box::new(condition), Box::new(yes), Box::new(no)), start)
     }
 
     fn braced(&mut self) -> Parsed<Expr> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use luge_landscape::{Mlp, Parity, Primary, PrimaryError, Prototypes, Tree, Units};
 
-use luge_sled::CompileError;
+use luge_sled::Program;
 
 use super::{
     JobError, TrainJob,
@@ -85,12 +85,9 @@ impl SizedSource<'_> {
         if primary == PREDICT && !luge_sled::has_predict(&self.source.text) {
             return Err(JobError::NoPredict(self.source.name.clone()));
         }
-        self.with(|text, sizes, settings| {
-            let described = match primary {
-                RAW => luge_sled::n_theta(text, sizes, settings).map(|n_theta| format!("{RAW}:{n_theta}")),
-                _ => luge_sled::predict_network(text, sizes, settings),
-            };
-            described.map_err(CompileError::Findings)
+        self.with(|text, sizes, settings| match primary {
+            RAW => Ok(format!("{RAW}:{}", Program::new(text, sizes, settings)?.n_theta())),
+            _ => luge_sled::predict_network(text, sizes, settings),
         })
     }
 

@@ -7,8 +7,8 @@ use luge_net::{
     numbers::{Negatives, Overflow},
 };
 use luge_sled::{
-    BackendError, CircuitOptions, CompileError, Compiled, CompiledCircuit, Outcome, OverflowSite,
-    SettingError, Settings, Sizes,
+    BackendError, CircuitOptions, Compiled, CompiledCircuit, Outcome, OverflowSite, Program, SettingError,
+    Settings, Sizes,
 };
 
 use crate::{
@@ -75,14 +75,8 @@ pub fn settings(set: &[String]) -> Result<Settings, ProgramError> {
 /// # Errors
 /// If it is wrong.
 pub fn compile(text: &str, name: &str, sizes: &Sizes, set: &[String]) -> Result<Compiled, ProgramError> {
-    luge_sled::compile_with(text, sizes, &settings(set)?).map_err(|error| refused(error, name))
-}
-
-fn refused(error: CompileError, name: &str) -> ProgramError {
-    match error {
-        CompileError::Findings(findings) => ProgramError::Broken { name: name.to_owned(), findings },
-        CompileError::Backend(error) => error.into(),
-    }
+    let broken = |findings| ProgramError::Broken { name: name.to_owned(), findings };
+    Ok(Program::new(text, sizes, &settings(set)?).map_err(broken)?.compile()?)
 }
 
 /// A learner's text, and what it is compiled for.
@@ -105,15 +99,18 @@ impl SizedSource<'_> {
     /// If that is refused, or programs cannot compute with the format.
     pub(super) fn with<T>(
         &self,
-        run: impl FnOnce(&str, &Sizes, &Settings) -> Result<T, CompileError>,
+        run: impl FnOnce(&str, &Sizes, &Settings) -> Result<T, Vec<Diagnostic>>,
     ) -> Result<T, JobError> {
         let (source, (n_features, n_labels)) = (self.source, self.sizes);
+        let broken = |findings| ProgramError::Broken { name: source.name.clone(), findings };
         sizes(self.format, n_features, n_labels)
             .and_then(|sizes| Ok((sizes, settings(self.set)?)))
-            .and_then(|(sizes, settings)| {
-                run(&source.text, &sizes, &settings).map_err(|error| refused(error, &source.name))
-            })
-            .map_err(|error| JobError::Program { text: Box::new(source.clone()), error })
+            .and_then(|(sizes, settings)| run(&source.text, &sizes, &settings).map_err(broken))
+            .map_err(|error| self.refused(error))
+    }
+
+    fn refused(&self, error: impl Into<ProgramError>) -> JobError {
+        JobError::Program { text: Box::new(self.source.clone()), error: error.into() }
     }
 
     /// The program's machine.
@@ -121,7 +118,7 @@ impl SizedSource<'_> {
     /// # Errors
     /// If the program is wrong, or programs cannot compute with the format.
     pub fn compile(&self) -> Result<Compiled, JobError> {
-        self.with(luge_sled::compile_with)
+        self.with(Program::new)?.compile().map_err(|error| self.refused(error))
     }
 
     /// The program's circuit.
@@ -129,7 +126,7 @@ impl SizedSource<'_> {
     /// # Errors
     /// If the program is wrong, or has no circuit.
     pub fn compile_circuit(&self, options: CircuitOptions) -> Result<CompiledCircuit, JobError> {
-        self.with(|text, sizes, settings| luge_sled::compile_circuit(text, sizes, settings, options))
+        self.with(Program::new)?.compile_circuit(options).map_err(|error| self.refused(error))
     }
 
     /// What the program does by definition on the numbers of a table: what it prints, and where numbers wrapped around.
@@ -142,9 +139,7 @@ impl SizedSource<'_> {
         let numbers: Vec<i64> = layout.order().into_iter().map(|i| raw(all[i], self.format)).collect();
         let samples: Vec<Vec<i64>> =
             numbers.chunks(layout.n_features + layout.n_labels).map(<[i64]>::to_vec).collect();
-        self.with(|text, sizes, settings| {
-            luge_sled::interpret_with(text, sizes, settings, &samples, limit).map_err(CompileError::Findings)
-        })
+        Ok(self.with(Program::new)?.interpret(&samples, limit))
     }
 
     /// The same for a program that takes its samples from a stream: as many as `next` gives.
@@ -156,9 +151,7 @@ impl SizedSource<'_> {
         next: &mut dyn FnMut() -> Option<Vec<i64>>,
         limit: u64,
     ) -> Result<Outcome, JobError> {
-        self.with(|text, sizes, settings| {
-            luge_sled::interpret_stream(text, sizes, settings, next, limit).map_err(CompileError::Findings)
-        })
+        Ok(self.with(Program::new)?.interpret_stream(next, limit))
     }
 }
 
