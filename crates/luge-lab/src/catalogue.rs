@@ -53,8 +53,8 @@ mod tests {
         for shipped in catalogue()["shipped"].as_array().expect("a list") {
             let id = &shipped["id"];
             let job = serde_json::from_value(shipped["job"].clone()).unwrap_or_else(|e| panic!("{id}: {e}"));
-            let stage = PreparedJob::open(&job).unwrap_or_else(|e| panic!("{id}: {e}"));
-            let scene = stage.scene().unwrap_or_else(|e| panic!("{id}: {e}"));
+            let prepared = PreparedJob::open(&job).unwrap_or_else(|e| panic!("{id}: {e}"));
+            let scene = prepared.scene().unwrap_or_else(|e| panic!("{id}: {e}"));
             scene.replay().unwrap_or_else(|e| panic!("{id}: {e}"));
         }
     }

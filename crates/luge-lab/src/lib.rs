@@ -25,7 +25,7 @@ pub use command::{Command, MAX_BYTES, Wish};
 pub use figures::Figure;
 pub use prepared_job::{MAX_DENSE_STEPS, MAX_NOISY_STEPS, MAX_STEPS, PreparedJob, Scene};
 pub use proof::Proof;
-pub use refusal::{Finding, Refusal, RunError};
+pub use refusal::{Refusal, RunError};
 pub use report::{MAX_MOMENTS, Report, stream_report};
 #[cfg(feature = "server")]
 pub use server::{Counts, Lab, MAX_TABS, MAX_WAITING};

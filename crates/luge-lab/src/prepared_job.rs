@@ -14,8 +14,9 @@ use luge::{
 use luge_landscape::{AskedConstants, Bounds, Control, Landscape, LandscapeKind, LandscapeOptions};
 use luge_machine::{Machine, NormalForm, Step, lowering::Lowered};
 use luge_net::{Form, SparseLayers};
+use serde_json::Value;
 
-use super::refusal::{Finding, RunError, located};
+use super::refusal::{RunError, located};
 use crate::replay::{Inside, Replay, Tapes};
 
 /// Steps beyond which no run is followed.
@@ -51,8 +52,8 @@ pub struct PreparedJob {
     /// Where the program's variables lie, if it is one.
     pub(super) variables: Vec<Variable>,
     /// What to know about the program.
-    pub(super) warnings: Vec<Finding>,
-    pub(super) prepared: Prepared,
+    pub(super) warnings: Vec<Value>,
+    pub(super) run: Prepared,
     /// Rows that the learner does not see.
     pub(super) held_out: Option<Table>,
     /// How the landscape around a vertex is built: few cells, the constants of the whole.
@@ -68,7 +69,7 @@ pub(super) enum Prepared {
 /// A network ready to be replayed, and what it means.
 pub struct Scene<'a> {
     /// What is known of the job and its program.
-    pub(super) stage: &'a PreparedJob,
+    pub(super) prepared: &'a PreparedJob,
     /// The machine as given.
     pub machine: &'a Machine,
     /// The machine in normal form.
@@ -111,12 +112,12 @@ impl PreparedJob {
         held_out: Option<&str>,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Self, RunError> {
-        let (source, (loaded, prepared)) = match job {
+        let (source, (loaded, run)) = match job {
             Job::Trace(trace) => (&trace.source, prepare_trace(trace.clone())?),
             Job::Train(train) => (&train.source, prepare_lesson(train.clone(), go_on)?),
             Job::Stream(stream) => return Err(JobError::OnStream(stream.source.name.clone()).into()),
         };
-        let held_out = match (job, &prepared, held_out) {
+        let held_out = match (job, &run, held_out) {
             (Job::Train(train), Prepared::Training(lesson), Some(rows)) => {
                 held_out_rows(train, lesson, rows)?
             }
@@ -129,14 +130,14 @@ impl PreparedJob {
             }
             None => (state_lines(&loaded.machine, &source.text), Vec::new()),
         };
-        let (around, near) = prepared.around();
+        let (around, near) = run.around();
         Ok(Self {
             job: job.clone(),
             name: name(source, &loaded.machine),
             lines,
             variables,
             warnings: located(&loaded.warnings, &source.text),
-            prepared,
+            run,
             held_out,
             around,
             near,
@@ -145,7 +146,7 @@ impl PreparedJob {
 
     /// Tapes of the machine.
     pub fn n_tapes(&self) -> usize {
-        match &self.prepared {
+        match &self.run {
             Prepared::Trace(plan) => plan.machine.n_tapes(),
             Prepared::Training(lesson) => lesson.learner().machine().n_tapes(),
         }
@@ -157,9 +158,9 @@ impl PreparedJob {
     /// If its start is no configuration of the landscape.
     pub fn scene(&self) -> Result<Scene<'_>, RunError> {
         let near = self.near.as_ref();
-        Ok(match &self.prepared {
+        Ok(match &self.run {
             Prepared::Trace(plan) => Scene {
-                stage: self,
+                prepared: self,
                 machine: &plan.machine,
                 lowered: &plan.lowered,
                 kind: plan.options.landscape,
@@ -174,7 +175,7 @@ impl PreparedJob {
             Prepared::Training(lesson) => {
                 let (learner, extended) = (lesson.learner(), lesson.extended());
                 Scene {
-                    stage: self,
+                    prepared: self,
                     machine: learner.machine(),
                     lowered: learner.lowered(),
                     kind: lesson.options().landscape,

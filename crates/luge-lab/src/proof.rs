@@ -46,7 +46,7 @@ impl PreparedJob {
     pub fn prove(&self, go_on: &dyn Fn() -> bool) -> Option<Proof> {
         let started = Instant::now();
         let within = move || started.elapsed() < PATIENCE && go_on();
-        let (answer, outcome, path, first_mismatch, held_out) = match &self.prepared {
+        let (answer, outcome, path, first_mismatch, held_out) = match &self.run {
             Prepared::Trace(plan) => {
                 let trace = plan.follow(None, ObservationRate::Moments, |_| flow(&within)).ok()?;
                 let first_mismatch = trace.first_mismatch.as_ref().map(|first| first.step);

@@ -12,6 +12,7 @@ use luge::{
 };
 use luge_machine::Diagnostic;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::prepared_job::MAX_INPUT;
 
@@ -49,24 +50,7 @@ pub struct Refusal {
     /// Which part of the job: `source`, `input`, `data` or `options`.
     pub part: &'static str,
     /// Where in the program.
-    pub findings: Vec<Finding>,
-}
-
-/// One finding in a program.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Finding {
-    /// Counted from 1.
-    pub line: usize,
-    /// Counted from 1, in characters.
-    pub column: usize,
-    /// `error` or `warning`.
-    pub severity: String,
-    /// What is wrong.
-    pub message: String,
-    /// What was found or expected there.
-    pub label: String,
-    /// How to mend it.
-    pub help: Option<String>,
+    pub findings: Vec<Value>,
 }
 
 /// The most findings that are passed on.
@@ -119,18 +103,14 @@ impl From<&RunError> for Refusal {
     }
 }
 
-/// Findings with their lines and columns.
-pub(super) fn located(findings: &[Diagnostic], text: &str) -> Vec<Finding> {
+/// Findings as the page shows them.
+pub(super) fn located(findings: &[Diagnostic], text: &str) -> Vec<Value> {
     let finding = |found: &Diagnostic| {
+        // Both counted from 1, columns in characters.
         let (line, column) = found.position(text);
-        Finding {
-            line,
-            column,
-            severity: found.severity.to_string(),
-            message: found.message.clone(),
-            label: found.label.clone(),
-            help: found.help.clone(),
-        }
+        let Diagnostic { severity, message, label, help, .. } = found;
+        let severity = severity.to_string();
+        json!({ "line": line, "column": column, "severity": severity, "message": message, "label": label, "help": help })
     };
     findings.iter().take(MAX_FINDINGS).map(finding).collect()
 }

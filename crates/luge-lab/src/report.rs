@@ -45,25 +45,25 @@ impl Report {
     /// # Errors
     /// If a step cannot be computed, or the run was interrupted.
     pub fn new(
-        stage: &PreparedJob,
+        prepared: &PreparedJob,
         n_moments: usize,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Self, RunError> {
-        let (scene, n_moments) = (stage.scene()?, n_moments.clamp(2, MAX_MOMENTS));
+        let (scene, n_moments) = (prepared.scene()?, n_moments.clamp(2, MAX_MOMENTS));
         let mut replay = scene.replay()?;
         while replay.end().is_none() {
             if !replay.seek(u64::MAX, go_on)? {
                 return Err(RunError::BrokenOff);
             }
         }
-        Ok(record(stage, replay, n_moments)?)
+        Ok(record(prepared, replay, n_moments)?)
     }
 }
 
-fn record(stage: &PreparedJob, mut replay: Replay<'_>, n_moments: usize) -> Result<Report, EngineError> {
+fn record(prepared: &PreparedJob, mut replay: Replay<'_>, n_moments: usize) -> Result<Report, EngineError> {
     let scene = replay.scene;
     // Only a run that ends within what its reader allows is made once more.
-    let proof = stage.prove(&|| true);
+    let proof = prepared.prove(&|| true);
     let mut survey = Survey::new(&replay)?;
     survey.follow(&replay, &mut || true)?;
     survey.complete_curve(&replay, &mut || true)?;
@@ -86,7 +86,7 @@ fn record(stage: &PreparedJob, mut replay: Replay<'_>, n_moments: usize) -> Resu
     let strips: Vec<Strip> = scene.machine.tape_ids().map(|tape| survey.spacetime.strip(tape)).collect();
     let picture = |(tape, strip)| views::picture(strip, tape, false);
     let record = json!({
-        "job": stage.job,
+        "job": prepared.job,
         "opening": views::opening(&replay),
         "moments": moments,
         "overview": views::overview(&survey),
@@ -107,7 +107,7 @@ fn record(stage: &PreparedJob, mut replay: Replay<'_>, n_moments: usize) -> Resu
 
 /// The steps of each line, where lines are known.
 fn profile(replay: &Replay<'_>) -> Result<Option<Value>, EngineError> {
-    let lines_known = replay.scene.stage.lines.iter().any(Option::is_some);
+    let lines_known = replay.scene.prepared.lines.iter().any(Option::is_some);
     let Some(mut profile) = Profile::new(replay)?.filter(|_| lines_known) else { return Ok(None) };
     profile.follow(replay, &mut || true)?;
     Ok(Some(views::line_profile(replay.scene, &profile.visits)))
@@ -172,7 +172,7 @@ fn bundle(entry: &str) -> String {
 
 fn loss_svg(scene: &Scene<'_>, survey: &Survey<'_>, steps: u64) -> String {
     let subtitle = format!("{} gradient steps on {}", grouped(steps), scene.kind.word());
-    survey.curve.draw(&scene.stage.name, &subtitle, scene.kind, &scene.bounds, None)
+    survey.curve.draw(&scene.prepared.name, &subtitle, scene.kind, &scene.bounds, None)
 }
 
 #[cfg(test)]

@@ -10,9 +10,9 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
-        mpsc::{self, Receiver, RecvTimeoutError},
+        mpsc::{Receiver, RecvTimeoutError},
     },
-    thread,
+    thread::{self, JoinHandle},
     time::Duration,
 };
 
@@ -182,8 +182,8 @@ fn show_alone(wish: &Wish, page: &mut Page<'_>) -> Result<(), RunError> {
 
 /// Shows one run until it is left.
 fn show(wish: &Wish, page: &mut Page<'_>) -> Result<(), RunError> {
-    let stage = Arc::new(wish.prepare(&mut || page.wants_this())?);
-    let (scene, prover) = (stage.scene()?, Prover::start(&stage));
+    let prepared = Arc::new(wish.prepare(&mut || page.wants_this())?);
+    let (scene, prover) = (prepared.scene()?, Prover::start(&prepared));
     let mut run = Run::new(&scene, wish.step, Some(prover))?;
     run.begin(wish.ticket, page)?;
     while let Some(idle) = run.turn(page)? {
@@ -197,22 +197,21 @@ fn show(wish: &Wish, page: &mut Page<'_>) -> Result<(), RunError> {
 /// Proves a run in its own thread while the user watches; it stops when nobody waits for the proof.
 struct Prover {
     left: Arc<AtomicBool>,
-    proofs: Receiver<Option<Proof>>,
+    /// Without a thread there is no proof, and the page says so.
+    thread: Option<JoinHandle<Option<Proof>>>,
 }
 
 impl Prover {
-    fn start(stage: &Arc<PreparedJob>) -> Self {
+    fn start(prepared: &Arc<PreparedJob>) -> Self {
         let left = Arc::new(AtomicBool::new(false));
-        let (told, proofs) = mpsc::channel();
-        let (stage, nobody) = (Arc::clone(stage), Arc::clone(&left));
-        let prove = move || {
-            let proof = stage.prove(&|| !nobody.load(Ordering::Relaxed));
-            // Nobody may be left who waits for it.
-            let _ = told.send(proof);
-        };
-        // Without a thread there is no proof, and the page says so.
-        let _ = thread::Builder::new().name("proof".to_owned()).spawn(prove);
-        Self { left, proofs }
+        let (prepared, nobody) = (Arc::clone(prepared), Arc::clone(&left));
+        let prove = move || prepared.prove(&|| !nobody.load(Ordering::Relaxed));
+        Self { left, thread: thread::Builder::new().name("proof".to_owned()).spawn(prove).ok() }
+    }
+
+    /// Whether nothing is left to wait for.
+    fn is_done(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 }
 

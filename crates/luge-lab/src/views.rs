@@ -68,7 +68,7 @@ impl Scene<'_> {
 
     /// The line of the program that a state stands in, if known.
     pub(super) fn line(&self, state: usize) -> Option<usize> {
-        self.stage.lines.get(state).copied().flatten()
+        self.prepared.lines.get(state).copied().flatten()
     }
 
     fn vertex_view(&self, vertex: usize, weight: f64) -> Value {

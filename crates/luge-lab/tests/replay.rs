@@ -465,14 +465,14 @@ fn a_run_is_proved_and_broken_off() {
 
 #[test]
 fn rows_that_a_learner_does_not_see_are_judged_too() {
-    let stage = PreparedJob::open_with(
+    let prepared = PreparedJob::open_with(
         &shipped("perceptron"),
         Some(
             "sepal_length,sepal_width,petal_length,petal_width,setosa\n5,3.5,1.4,0.2,1\n6,3,5,2,-1\n6,3,5,2,1\n",
         ),
         &mut || true,
     );
-    let proof = stage.expect("a job").prove(&|| true).expect("a proof");
+    let proof = prepared.expect("a job").prove(&|| true).expect("a proof");
     let held_out = serde_json::to_value(&proof).expect("JSON")["held_out"].clone();
     assert_eq!((&held_out[0], &held_out[2]["right"]), (&3.into(), &2.into()), "{held_out}");
 }

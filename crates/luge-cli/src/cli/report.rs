@@ -77,11 +77,11 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         let end = if recording.halted { "halted" } else { "step limit" };
         return finish(end, recording.steps, recording.n_moments, &page.path().display().to_string());
     }
-    let stage = PreparedJob::open(&job).map_err(refused)?;
-    let places = |folder| figure_places(&mut outputs, folder, &stage);
+    let prepared = PreparedJob::open(&job).map_err(refused)?;
+    let places = |folder| figure_places(&mut outputs, folder, &prepared);
     let figures = args.figures.as_deref().map(places).transpose()?.unwrap_or_default();
     let mut progress = Progress::new("recording", args.steps.unwrap_or(LONGEST));
-    let report = Report::new(&stage, args.moments, &mut || {
+    let report = Report::new(&prepared, args.moments, &mut || {
         progress.reach(0);
         true
     });
@@ -109,10 +109,14 @@ fn finish(end: &str, steps: Step, n_moments: usize, written: &str) -> Result<(),
 }
 
 /// The places of the figures: the loss first, then the tapes.
-fn figure_places(outputs: &mut Outputs, folder: &Path, stage: &PreparedJob) -> Result<Vec<Output>, Failure> {
+fn figure_places(
+    outputs: &mut Outputs,
+    folder: &Path,
+    prepared: &PreparedJob,
+) -> Result<Vec<Output>, Failure> {
     let refused = |reason| OutputError::Refused { path: folder.to_owned(), reason };
     fs::create_dir_all(folder).map_err(refused)?;
-    let tapes = (0..stage.n_tapes()).map(|i| format!("tape_{i}.svg"));
+    let tapes = (0..prepared.n_tapes()).map(|i| format!("tape_{i}.svg"));
     let names = std::iter::once("loss.svg".to_owned()).chain(tapes);
     Ok(names.map(|name| outputs.place(&folder.join(name))).collect::<Result<_, _>>()?)
 }

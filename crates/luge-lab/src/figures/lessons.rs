@@ -63,8 +63,8 @@ pub(super) fn two_lines() -> Drawn {
     if let Data::Csv { features, .. } = &mut job.data {
         *features = Some(vec!["petal_length".to_owned(), "petal_width".to_owned()]);
     }
-    let stage = PreparedJob::open(&Job::Train(job))?;
-    let scene = stage.scene()?;
+    let prepared = PreparedJob::open(&Job::Train(job))?;
+    let scene = prepared.scene()?;
     let lesson = scene.lesson.ok_or("the perceptron learns")?;
     let table = lesson.table();
     let row = |i: usize| [table.features.at(i, 0), table.features.at(i, 1), table.labels.at(i, 0)];

@@ -16,8 +16,8 @@ const MAX_CELLS: usize = 8;
 /// A run whose tape is made of weights.
 pub(super) fn tape_weights() -> Drawn {
     let job = TraceJob::new(Source::open("bb2")?);
-    let stage = PreparedJob::open(&Job::Trace(job))?;
-    let scene = stage.scene()?;
+    let prepared = PreparedJob::open(&Job::Trace(job))?;
+    let scene = prepared.scene()?;
     let mut replay = scene.replay()?;
     let mut moments = Vec::new();
     for step in 0.. {

@@ -38,8 +38,8 @@ impl DrivenRun {
     }
 
     fn begin(wish: &Wish, page: &mut Page<'_>) -> Result<Self, RunError> {
-        let stage: &'static PreparedJob = Box::leak(Box::new(wish.prepare(&mut || true)?));
-        let scene = Box::leak(Box::new(stage.scene()?));
+        let prepared: &'static PreparedJob = Box::leak(Box::new(wish.prepare(&mut || true)?));
+        let scene = Box::leak(Box::new(prepared.scene()?));
         let mut run = Run::new(scene, wish.step, None)?;
         run.begin(wish.ticket, page)?;
         Ok(Self(run))
@@ -59,7 +59,7 @@ impl DrivenRun {
     /// `None` if that cannot be run.
     pub fn proof(command: &str) -> Option<String> {
         let Ok(Command::Open(wish)) = Command::read(command) else { return None };
-        let stage = wish.prepare(&mut || true).ok()?;
-        Some(ServerMessage::Proof { proof: stage.prove(&|| true).map(Box::new) }.text())
+        let prepared = wish.prepare(&mut || true).ok()?;
+        Some(ServerMessage::Proof { proof: prepared.prove(&|| true).map(Box::new) }.text())
     }
 }

@@ -1,6 +1,6 @@
 //! What is sent to a tab, and when.
 
-use std::{sync::mpsc::TryRecvError, time::Duration};
+use std::time::Duration;
 
 use luge::run::engine::EngineError;
 use luge_machine::TapeId;
@@ -172,14 +172,11 @@ impl Run<'_> {
 
     /// What came out of the run, once that is proved; nothing if the thread that proves it has ended without an answer.
     fn show_proof(&mut self, page: &mut Page<'_>) {
-        let Some(prover) = self.prover.as_ref().filter(|_| !self.shown.proof) else { return };
-        let proof = match prover.proofs.try_recv() {
-            Ok(proof) => proof,
-            Err(TryRecvError::Empty) => return,
-            Err(TryRecvError::Disconnected) => None,
-        };
-        self.shown.proof = true;
-        page.tell(&ServerMessage::Proof { proof: proof.map(Box::new) });
+        if let Some(mut prover) = self.prover.take_if(|prover| prover.is_done()) {
+            self.shown.proof = true;
+            let proof = prover.thread.take().and_then(|thread| thread.join().ok()).flatten();
+            page.tell(&ServerMessage::Proof { proof: proof.map(Box::new) });
+        }
     }
 
     fn show_overview(&mut self, page: &mut Page<'_>) {

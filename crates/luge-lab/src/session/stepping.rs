@@ -40,7 +40,7 @@ impl Run<'_> {
             Some(profile) => !profile.done,
             None => {
                 let over = self.replay.end().is_some_and(|end| end.steps() <= MAX_PROFILED);
-                over && self.replay.scene.stage.lines.iter().any(Option::is_some)
+                over && self.replay.scene.prepared.lines.iter().any(Option::is_some)
             }
         }
     }

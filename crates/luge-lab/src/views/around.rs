@@ -44,7 +44,7 @@ pub(super) fn look_around<R>(
     // In the landscape of the whole machine, or in that of a few states.
     let few = match (scene.near, scene.control) {
         (None, Some(control)) => {
-            let few = Neighbourhood::of(scene.lowered, &scene.stage.around, control, vertex);
+            let few = Neighbourhood::of(scene.lowered, &scene.prepared.around, control, vertex);
             few.map(|few| (few, control))
         }
         _ => None,

@@ -33,7 +33,7 @@ pub(crate) fn opening(replay: &Replay<'_>) -> Value {
         })
     };
     json!({
-        "name": scene.stage.name,
+        "name": scene.prepared.name,
         "landscape": scene.kind.word(),
         "engine": replay.chosen.engine.word(),
         "precision": scene.task.manner.precision.word(),
@@ -49,7 +49,7 @@ pub(crate) fn opening(replay: &Replay<'_>) -> Value {
         "ring": ring(scene),
         "variables": variables::listed(scene),
         "lesson": lesson_info(scene),
-        "warnings": scene.stage.warnings,
+        "warnings": scene.prepared.warnings,
     })
 }
 

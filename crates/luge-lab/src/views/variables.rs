@@ -22,7 +22,7 @@ pub(super) fn listed(scene: &Scene<'_>) -> Vec<Value> {
             "tape": variable.tape.index(),
         })
     };
-    scene.stage.variables.iter().map(info).collect()
+    scene.prepared.variables.iter().map(info).collect()
 }
 
 /// The values of all variables at the replay's step, in the order of the list.
@@ -36,13 +36,13 @@ pub(super) fn values(replay: &Replay<'_>) -> Vec<Vec<f64>> {
         let bits = replay.bits(track, start..start + n_cells as i64);
         variable.values(n_shown, |cell| bits.get(cell - variable.first).copied().unwrap_or(false))
     };
-    scene.stage.variables.iter().map(value).collect()
+    scene.prepared.variables.iter().map(value).collect()
 }
 
 /// The sample, counted from 0, that a program's head on its data is at.
 pub(super) fn sample(replay: &Replay<'_>) -> Option<usize> {
     let scene = replay.scene;
-    let lesson = scene.lesson.filter(|_| !scene.stage.variables.is_empty())?;
+    let lesson = scene.lesson.filter(|_| !scene.prepared.variables.is_empty())?;
     let (layout, track) = (lesson.layout(), lesson.learner().data_track().index());
     let tape = scene.machine.tape_ids().find(|&tape| scene.tapes.tracks(tape).next() == Some(track))?;
     let head = scene.tapes.head(&replay.look(Some(0)).tapes, tape)?;

@@ -41,7 +41,7 @@ pub(crate) fn picture(strip: &Strip, tape: usize, zoomed: bool) -> Value {
 /// The steps that each line of the program takes, the most first, from the steps that begin in each state.
 pub(crate) fn line_profile(scene: &Scene<'_>, visits: &[u64]) -> Value {
     let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
-    for (line, &visits) in scene.stage.lines.iter().zip(visits) {
+    for (line, &visits) in scene.prepared.lines.iter().zip(visits) {
         if let Some(line) = line.filter(|_| visits > 0) {
             *counts.entry(line).or_default() += visits;
         }
