@@ -42,7 +42,7 @@
 //! | program and data | [`job`], [`data`] |
 //! | machine | `luge_machine`, `luge_sled` |
 //! | landscape and network | `luge_landscape`, `luge_net` |
-//! | training beside the simulator | `luge_train`, [`run`], [`training`], [`trace`], [`stream`] |
+//! | training beside the simulator | `luge_train`, [`run`], [`training`], [`trace`], [`stream`], [`ordinary`] |
 //! | proof | [`certificate`] |
 //! | result | [`files`], [`draw`] |
 
@@ -58,7 +58,10 @@ pub mod trace;
 pub mod training;
 
 pub use data::Table;
-pub use files::{model::Model, predictor::Predictor};
+pub use files::{
+    model::{AnyModel, Model},
+    predictor::Predictor,
+};
 pub use job::{Data, Job, JobError, Primaries, StandardPrimaries, TraceJob, TrainJob, source::Source};
 pub use luge_landscape::{Carrier, LandscapeKind, Primary, PrimaryError};
 pub use luge_net::{NumberFormat, Values};

@@ -18,7 +18,7 @@ use luge_train::TrainError;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    job::JobError,
+    job::{JobError, program::number_bits},
     run::{lockstep::Window, memory},
     stream::{Samples, Stream, StreamEngineChoice},
     trace::{LONGEST_SEARCH, TraceError},
@@ -117,6 +117,23 @@ pub enum OrdinaryError {
 }
 
 /// A circuit's network, ready to be trained.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use luge::{
+///     ordinary::{OrdinaryOptions, PreparedOrdinary},
+///     stream::Samples,
+/// };
+///
+/// // Which bits of four a parity counts, by a circuit that ships.
+/// let samples = Samples::Draw("parity:bits=4,hidden=2".parse()?);
+/// let circuit = luge_circuit::Shipped::Parity.circuit(4);
+/// let prepared = PreparedOrdinary::new(circuit, Some(samples), OrdinaryOptions::default())?;
+/// let report = prepared.train(|_| ControlFlow::Continue(()))?;
+/// assert!(report.halted && report.proves_the_run());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct PreparedOrdinary {
     /// The circuit.
     pub circuit: Circuit,
@@ -313,8 +330,7 @@ fn coded(code: Code, value: &mut f64) -> Vec<bool> {
     }
     let format = format_of(code);
     *value = format.round(*value, Overflow::Saturate).unwrap_or(0.0);
-    let word = format.encode(*value, Overflow::Saturate).ok();
-    word.into_iter().flat_map(|word| format.bits(word)).collect()
+    number_bits(*value, format).collect()
 }
 
 /// A format that holds features and labels of samples.

@@ -1,7 +1,7 @@
 //! Model files: safetensors with the trained weights, and a card from which everything else is derived again.
 //!
-//! All models are a [`ModelOf`] some card: [`Model`] of a training on a table, [`StreamModel`] of one on a stream, and [`OrdinaryModel`] of a
-//! circuit on landscape mlp. [`AnyModel`] is what a file holds.
+//! All models are a [`ModelOf`] some card: [`Model`] of a training on a table, [`StreamModel`] of one on a stream, and
+//! [`OrdinaryModel`] of a circuit on landscape mlp. [`AnyModel`] is what a file holds.
 
 mod error;
 mod file;
@@ -154,6 +154,17 @@ impl<C: Card> ModelOf<C> {
 }
 
 /// What a model's file holds.
+///
+/// ```
+/// use luge::{AnyModel, Model, Source, TrainJob, Values};
+///
+/// let (prepared, report) = TrainJob::of(Source::open("mean")?)?.train()?;
+/// let bytes = Model::new(&prepared, &report).to_bytes("mean")?;
+/// // `AnyModel::load` does the same with a path, for models of streams and of landscape mlp as well.
+/// let model = AnyModel::from_bytes(&bytes, "mean".to_owned())?;
+/// assert_eq!(model.predict(&Values::column(vec![0.5]))?.data, [2.5625]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub enum AnyModel {
     /// Of a training on a table.

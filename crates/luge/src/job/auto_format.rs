@@ -27,6 +27,7 @@ const TOLERANCE: f64 = 1.0 / 64.0;
 
 /// A format that was chosen, and how far the answer is from the one with wide numbers.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct FormatChoice {
     /// The format.
     pub format: NumberFormat,

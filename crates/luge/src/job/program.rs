@@ -155,10 +155,19 @@ impl SizedSource<'_> {
     }
 }
 
+/// The bits of a number, the lowest first; the nearest number of the format where it has none.
+pub fn number_bits(number: f64, format: NumberFormat) -> impl Iterator<Item = bool> + use<> {
+    format.bits(format.encode(number, Overflow::Saturate).unwrap_or(luge_net::numbers::Word(0)))
+}
+
 /// A number as the interpreter counts it: in steps of the format.
 pub fn raw(number: f64, format: NumberFormat) -> i64 {
-    let word = format.encode(number, Overflow::Saturate).unwrap_or(luge_net::numbers::Word(0));
-    let raw = format.bits(word).enumerate().fold(0_i64, |raw, (at, bit)| raw | i64::from(bit) << at);
+    raw_of_bits(number_bits(number, format), format)
+}
+
+/// The same for a number that is given by its bits.
+pub(crate) fn raw_of_bits(bits: impl IntoIterator<Item = bool>, format: NumberFormat) -> i64 {
+    let raw = bits.into_iter().enumerate().fold(0_i64, |raw, (at, bit)| raw | i64::from(bit) << at);
     let unused = i64::BITS - format.n_bits();
     raw << unused >> unused
 }
@@ -204,7 +213,5 @@ pub fn layout(table: &Table, format: NumberFormat) -> DataLayout {
 /// The bits of a table's numbers, as the machine finds them.
 pub fn bits(table: &Table, format: NumberFormat) -> Vec<bool> {
     let numbers: Vec<f64> = table.features.data.iter().chain(&table.labels.data).copied().collect();
-    let number =
-        |i: usize| format.encode(numbers[i], Overflow::Saturate).unwrap_or(luge_net::numbers::Word(0));
-    layout(table, format).order().into_iter().flat_map(|i| format.bits(number(i))).collect()
+    layout(table, format).order().into_iter().flat_map(|i| number_bits(numbers[i], format)).collect()
 }

@@ -19,6 +19,7 @@ use crate::{
 
 /// What came of training.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct OrdinaryReport {
     /// Whether the circuit halted.
     pub halted: bool,

@@ -22,7 +22,8 @@ use crate::{
     stream::StoredSamples,
 };
 
-/// A circuit that was trained, and what was proved of the run. Its only block of weights is `memory`, the biases of the memory's layer.
+/// A circuit that was trained, and what was proved of the run. Its only block of weights is `memory`, the biases of the
+/// memory's layer.
 pub type OrdinaryModel = ModelOf<OrdinaryCard>;
 
 /// What a model of landscape mlp says of itself.

@@ -10,7 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{LearnerCircuit, OrdinaryError, OrdinaryOptions, PreparedOrdinary, SampleStream, Theta};
 use crate::{
-    job::{StandardPrimaries, program::SizedSource, source::Source},
+    job::{
+        StandardPrimaries,
+        program::{SizedSource, raw_of_bits},
+        source::Source,
+    },
     stream::{Order, Samples, StreamJob, StreamOptions},
     trace::LONGEST_SEARCH,
 };
@@ -64,10 +68,7 @@ impl CircuitProgram {
         // A machine on tapes never looks at the sample that its circuit holds before the machine takes one.
         let n_unseen = usize::from(self.n_states.is_none());
         let n_bits = self.format.n_bits() as usize;
-        let number = |bits: &[bool]| {
-            let raw = bits.iter().enumerate().fold(0_i64, |raw, (at, &bit)| raw | i64::from(bit) << at);
-            raw << (64 - n_bits) >> (64 - n_bits)
-        };
+        let number = |bits: &[bool]| raw_of_bits(bits.iter().copied(), self.format);
         let mut taken = taken.iter().skip(n_unseen).map(|sample| {
             sample
                 .features

@@ -33,6 +33,7 @@ use crate::{
 
 /// What came of learning from a stream.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct StreamReport {
     /// Whether the machine halted; else the steps were used up, or the run broke off.
     pub halted: bool,
