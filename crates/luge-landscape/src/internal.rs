@@ -7,7 +7,10 @@ use std::collections::HashMap;
 use luge_machine::NormalForm;
 use luge_net::{GraphBuilder, LinearMap, Network, NodeId, ParameterId, Shape, StepRule};
 
-use crate::{Configuration, Corrections};
+use crate::{
+    Configuration, Corrections,
+    relu::{Edge, on_edges, relu_of, weighed},
+};
 
 /// The most configurations a landscape may have.
 pub const MAX_VERTICES: usize = 1 << 16;
@@ -194,13 +197,13 @@ pub(crate) fn build(
 
     let legal =
         configurations.next.iter().enumerate().filter_map(|(v, &w)| Some((v, w?))).filter(|(v, w)| v != w);
-    let edges: Vec<Edge> = legal.map(|(v, w)| Edge::new(v, w, &weights)).collect();
+    let edges: Vec<Edge> = legal.map(|(v, w)| edge(v, w, &weights)).collect();
     let (corner, mut terms) = surface(g, &weights, &edges, ceiling, x);
     if let Some(Start { declared, matches }) = start {
-        let edges: Vec<Edge> = declared.iter().map(|&w| Edge::new(n_vertices - 1, w, &weights)).collect();
+        let edges: Vec<Edge> = declared.iter().map(|&w| edge(n_vertices - 1, w, &weights)).collect();
         let profile = symmetric_edges(g, "start edges", &edges, x, corner);
         let open = g.product("open start edges", matches, profile);
-        terms.push((1.0, g.linear("start edges", weigh(&edges, ceiling), open)));
+        terms.push((1.0, g.linear("start edges", weighed(&edges, |weight| weight - ceiling), open)));
     }
     let mut loss = g.sum("landscape", terms);
     if !corrections.unordered_pairs {
@@ -219,7 +222,7 @@ pub(crate) fn build(
 pub fn carve(corners: &[f64], edges: &[(usize, usize, f64)], ceiling: f64) -> Network {
     let mut g = GraphBuilder::new();
     let (_, x) = g.parameter("vertex", Shape::column(corners.len()), StepRule::Simplex);
-    let edges: Vec<Edge> = edges.iter().map(|&(v, w, weight)| Edge { v, w, weight }).collect();
+    let edges: Vec<Edge> = edges.iter().map(|&(from, to, weight)| Edge { from, to, weight }).collect();
     let (_, terms) = surface(&mut g, corners, &edges, ceiling, x);
     let loss = g.sum("landscape", terms);
     g.finish(loss)
@@ -234,45 +237,27 @@ fn surface(
     x: NodeId,
 ) -> (NodeId, Vec<(f64, NodeId)>) {
     let n_vertices = weights.len();
-    let corner = g.linear("corners", LinearMap::diagonal(n_vertices, 2.0, -1.0), x);
-    let corner = g.relu("corners", corner);
+    let corner = relu_of(g, "corners", LinearMap::diagonal(n_vertices, 2.0, -1.0), x);
     let levels_above = weights.iter().enumerate().map(|(v, weight)| (0, v, weight - ceiling));
     let one = g.scalar("one", 1.0);
     let mut terms =
         vec![(ceiling, one), (1.0, g.linear("corners", LinearMap::new(1, n_vertices, levels_above), corner))];
     if !edges.is_empty() {
         let profile = symmetric_edges(g, "edges", edges, x, corner);
-        terms.push((1.0, g.linear("edges", weigh(edges, ceiling), profile)));
+        terms.push((1.0, g.linear("edges", weighed(edges, |weight| weight - ceiling), profile)));
     }
     (corner, terms)
 }
 
 /// An edge {v, w} and its weight omega_vw = (omega_v + omega_w) / 2.
-struct Edge {
-    v: usize,
-    w: usize,
-    weight: f64,
-}
-
-impl Edge {
-    fn new(v: usize, w: usize, weights: &[f64]) -> Self {
-        Self { v, w, weight: f64::midpoint(weights[v], weights[w]) }
-    }
+fn edge(from: usize, to: usize, weights: &[f64]) -> Edge {
+    Edge { from, to, weight: f64::midpoint(weights[from], weights[to]) }
 }
 
 fn symmetric_edges(g: &mut GraphBuilder, name: &str, edges: &[Edge], x: NodeId, corner: NodeId) -> NodeId {
-    let (n_edges, n_vertices) = (edges.len(), g.shape(x).rows);
-    let ends = |weight: f64| {
-        let entries = edges.iter().enumerate().flat_map(move |(i, e)| [(i, e.v, weight), (i, e.w, weight)]);
-        LinearMap::new(n_edges, n_vertices, entries)
-    };
-    let ridge = g.linear(name, ends(2.0).with_bias(vec![-1.0; n_edges]), x);
-    let ridge = g.relu(name, ridge);
-    let corners = g.linear(name, ends(1.0), corner);
+    let ends = |weight: f64| on_edges(edges, g.shape(x).rows, weight, weight);
+    let (ridge, corners) = (ends(2.0).with_bias(vec![-1.0; edges.len()]), ends(1.0));
+    let ridge = relu_of(g, name, ridge, x);
+    let corners = g.linear(name, corners, corner);
     g.sum(name, [(1.0, ridge), (-1.0, corners)])
-}
-
-/// `sum_{vw} (omega_vw - B) profile_vw`.
-fn weigh(edges: &[Edge], ceiling: f64) -> LinearMap {
-    LinearMap::new(1, edges.len(), edges.iter().enumerate().map(|(i, e)| (0, i, e.weight - ceiling)))
 }

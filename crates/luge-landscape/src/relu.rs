@@ -10,10 +10,21 @@ use crate::{
 };
 
 /// A legal step v -> w and its weight omega_vw.
-struct Edge {
-    from: usize,
-    to: usize,
-    weight: f64,
+pub(crate) struct Edge {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) weight: f64,
+}
+
+/// A unit for every edge, with these weights on its ends.
+pub(crate) fn on_edges(edges: &[Edge], n_vertices: usize, from: f64, to: f64) -> LinearMap {
+    let entries = edges.iter().enumerate().flat_map(|(i, e)| [(i, e.from, from), (i, e.to, to)]);
+    LinearMap::new(edges.len(), n_vertices, entries)
+}
+
+/// The sum of the units of all edges, each times what `weigh` makes of its weight.
+pub(crate) fn weighed(edges: &[Edge], weigh: impl Fn(f64) -> f64) -> LinearMap {
+    LinearMap::new(1, edges.len(), edges.iter().enumerate().map(|(i, e)| (0, i, weigh(e.weight))))
 }
 
 /// `sum_v omega_v ReLU(4 x_v - 3) + sum_E omega_vw lbar_vw(x)`, where
@@ -39,18 +50,11 @@ pub(crate) fn vertex_loss(
     if edges.is_empty() {
         return terms;
     }
-    let n_edges = edges.len();
-    let on_edge = |from: f64, to: f64| {
-        let entries = edges.iter().enumerate().flat_map(move |(i, e)| [(i, e.from, from), (i, e.to, to)]);
-        LinearMap::new(n_edges, n_vertices, entries).with_bias(vec![-1.0; n_edges])
-    };
-    let weigh = |sign: f64| {
-        LinearMap::new(1, n_edges, edges.iter().enumerate().map(move |(i, e)| (0, i, sign * e.weight)))
-    };
-    let ridges = relu_of(g, "edges", on_edge(2.0, 2.0), x);
-    terms.push((1.0, g.linear("edges", weigh(1.0), ridges)));
-    let slopes = relu_of(g, "directed edges", on_edge(2.0, -2.0), x);
-    terms.push((1.0, g.linear("directed edges", weigh(-1.0), slopes)));
+    let on_edge = |to: f64| on_edges(&edges, n_vertices, 2.0, to).with_bias(vec![-1.0; edges.len()]);
+    let ridges = relu_of(g, "edges", on_edge(2.0), x);
+    terms.push((1.0, g.linear("edges", weighed(&edges, |weight| weight), ridges)));
+    let slopes = relu_of(g, "directed edges", on_edge(-2.0), x);
+    terms.push((1.0, g.linear("directed edges", weighed(&edges, |weight| -weight), slopes)));
     // ReLU(2 x_w - 1) is one unit per vertex, shared by all edges that end there.
     let corners = relu_of(g, "corners", LinearMap::diagonal(n_vertices, 2.0, -1.0), x);
     let incoming = LinearMap::new(1, n_vertices, edges.iter().map(|e| (0, e.to, -e.weight)));
@@ -58,7 +62,7 @@ pub(crate) fn vertex_loss(
     terms
 }
 
-fn relu_of(g: &mut GraphBuilder, name: &str, map: LinearMap, x: NodeId) -> NodeId {
+pub(crate) fn relu_of(g: &mut GraphBuilder, name: &str, map: LinearMap, x: NodeId) -> NodeId {
     let affine = g.linear(name, map, x);
     g.relu(name, affine)
 }

@@ -197,12 +197,8 @@ pub fn apply(op: &Op, shape: Shape, values: &[Values]) -> Values {
         Op::SumColumns(a) => (0..shape.rows).map(|row| of(a).row(row).iter().sum()).collect(),
         Op::SumAll(a) => vec![of(a).data.iter().sum()],
         Op::Shift(by, a) => {
-            let entry = |i: usize| {
-                let col = i64::try_from(i % shape.cols).ok()?.checked_sub(*by)?;
-                let col = usize::try_from(col).ok().filter(|&col| col < shape.cols)?;
-                Some(of(a).at(i / shape.cols, col))
-            };
-            (0..shape.len()).map(|i| entry(i).unwrap_or(0.0)).collect()
+            let entry = |i: usize| shifted(shape, *by, i).map_or(0.0, |from| of(a).data[from]);
+            (0..shape.len()).map(entry).collect()
         }
         Op::Stack(a, b) => of(a).data.iter().chain(&of(b).data).copied().collect(),
         Op::Gather(positions, a) => positions.iter().map(|&p| of(a).data[p]).collect(),
@@ -223,7 +219,11 @@ pub fn apply(op: &Op, shape: Shape, values: &[Values]) -> Values {
         }
         entrywise => {
             let operands = entrywise.operands();
-            let at = |i: usize| entry(op, |slot| broadcast(of(&operands[slot]), shape, i));
+            let value = |slot: usize, i: usize| {
+                let of = of(&operands[slot]);
+                of.data[stretched(of.shape, shape, i)]
+            };
+            let at = |i: usize| entry(op, |slot| value(slot, i));
             (0..shape.len()).map(|i| at(i).expect("made entry by entry")).collect()
         }
     };
@@ -245,14 +245,21 @@ pub fn entry(op: &Op, of: impl Fn(usize) -> f64) -> Option<f64> {
     })
 }
 
-/// Entry `index` of `values` stretched to `shape`.
-fn broadcast(values: &Values, shape: Shape, index: usize) -> f64 {
-    if values.shape == shape {
-        return values.data[index];
+/// The entry of an operand that belongs to entry `index` of a shape to which it is stretched.
+pub fn stretched(operand: Shape, shape: Shape, index: usize) -> usize {
+    if operand == shape {
+        return index;
     }
-    let row = if values.shape.rows == 1 { 0 } else { index / shape.cols };
-    let col = if values.shape.cols == 1 { 0 } else { index % shape.cols };
-    values.at(row, col)
+    let row = if operand.rows == 1 { 0 } else { index / shape.cols };
+    let col = if operand.cols == 1 { 0 } else { index % shape.cols };
+    row * operand.cols + col
+}
+
+/// The entry that moving every row this many columns to the right brings to entry `index`; none where a zero enters.
+pub fn shifted(shape: Shape, by: i64, index: usize) -> Option<usize> {
+    let col = i64::try_from(index % shape.cols).ok()?.checked_sub(by)?;
+    let col = usize::try_from(col).ok().filter(|&col| col < shape.cols)?;
+    Some(index - index % shape.cols + col)
 }
 
 #[cfg(test)]

@@ -23,7 +23,9 @@ mod sparse_values;
 mod values;
 mod vertices;
 
-pub use evaluate::{Evaluation, apply, entry, evaluate, evaluate_frozen, evaluate_node, evaluate_rows};
+pub use evaluate::{
+    Evaluation, apply, entry, evaluate, evaluate_frozen, evaluate_node, evaluate_rows, shifted, stretched,
+};
 pub use graph::{GraphBuilder, Input, InputId, Node, NodeId, Op, Parameter, ParameterId, StepRule};
 pub use layers::{Layer, LayerKind, Layers};
 pub use linear::LinearMap;

@@ -58,7 +58,7 @@ pub struct VertexTable {
     n_trained: usize,
     blocks: Vec<Place>,
     columns: Vec<Option<Column>>,
-    /// The block of each vertex; empty where all blocks look at all tracks.
+    /// The block of each vertex.
     block_of: Vec<u32>,
     n_vertices: usize,
     n_marginals: usize,
@@ -117,10 +117,8 @@ impl VertexTable {
             all.n_vertices += 1 << looks_at.count_ones();
             all.n_marginals += 2 * looks_at.count_ones() as usize;
         }
-        if all.blocks.iter().any(|block| block.looks_at != all.all_tracks()) {
-            let of_block = |(i, block): (usize, &Place)| vec![small(i); 1 << block.looks_at.count_ones()];
-            all.block_of = all.blocks.iter().enumerate().flat_map(of_block).collect();
-        }
+        let of_block = |(i, block): (usize, &Place)| vec![small(i); 1 << block.looks_at.count_ones()];
+        all.block_of = all.blocks.iter().enumerate().flat_map(of_block).collect();
         all
     }
 
@@ -189,7 +187,7 @@ impl VertexTable {
 
     /// The block of a vertex.
     pub fn block(&self, vertex: usize) -> usize {
-        if self.block_of.is_empty() { vertex >> self.n_tracks } else { self.block_of[vertex] as usize }
+        self.block_of[vertex] as usize
     }
 
     /// The tracks whose symbols tell a block's vertices apart.
@@ -205,19 +203,12 @@ impl VertexTable {
 
     /// The symbols of a vertex on the tracks that its block looks at; no bit is set elsewhere.
     pub fn symbols(&self, vertex: usize) -> u32 {
-        if self.block_of.is_empty() {
-            // The low bits of a vertex are its symbols.
-            return vertex as u32 & self.all_tracks();
-        }
         let Place { looks_at, first_vertex, .. } = self.blocks[self.block(vertex)];
         deposit(vertex as u32 - first_vertex, looks_at)
     }
 
     /// The vertex of a block whose heads find these symbols; those on tracks that the block does not look at do not matter.
     pub fn vertex(&self, block: usize, symbols: u32) -> usize {
-        if self.block_of.is_empty() {
-            return (block << self.n_tracks) + symbols as usize;
-        }
         let Place { looks_at, first_vertex, .. } = self.blocks[block];
         (first_vertex + extract(symbols, looks_at)) as usize
     }
@@ -283,6 +274,9 @@ pub fn extract(from: u32, mask: u32) -> u32 {
 
 /// Packed bits spread to the places of `mask`, the lowest first.
 pub fn deposit(packed: u32, mask: u32) -> u32 {
+    if mask & mask.wrapping_add(1) == 0 {
+        return packed & mask;
+    }
     tracks(mask).enumerate().fold(0, |spread, (at, track)| spread | (packed >> at & 1) << track)
 }
 

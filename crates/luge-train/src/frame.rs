@@ -28,13 +28,13 @@ impl Snapshot {
             put(&mut bytes, vertex as u64);
             put(&mut bytes, weight.to_bits());
         }
-        put_weights(&mut bytes, &self.labels);
+        put_cells(&mut bytes, &self.labels.clone().into());
         put(&mut bytes, self.tapes.len() as u64);
         for tape in &self.tapes {
             put(&mut bytes, tape.first as u64);
             put_cells(&mut bytes, &tape.cells);
             put(&mut bytes, tape.head_first as u64);
-            put_weights(&mut bytes, &tape.head);
+            put_cells(&mut bytes, &tape.head.clone().into());
         }
         bytes
     }
@@ -79,27 +79,18 @@ fn put(bytes: &mut Vec<u8>, number: u64) {
     bytes.extend(number.to_le_bytes());
 }
 
-fn put_weights(bytes: &mut Vec<u8>, weights: &[f64]) {
-    put(bytes, weights.len() as u64);
-    let is_sign = |weight: &f64| weight.abs().total_cmp(&1.0).is_eq();
-    if weights.iter().all(is_sign) {
-        bytes.push(SIGNS);
-        let byte = |eight: &[f64]| eight.iter().rev().fold(0, |byte, &w| byte << 1 | u8::from(w > 0.0));
-        bytes.extend(weights.chunks(8).map(byte));
-    } else {
-        bytes.push(WEIGHTS);
-        weights.iter().for_each(|weight| put(bytes, weight.to_bits()));
-    }
-}
-
+/// Numbers in a row: a bit each if all are -1 or 1, otherwise eight bytes.
 fn put_cells(bytes: &mut Vec<u8>, cells: &PackedCells) {
+    put(bytes, cells.len() as u64);
     match cells.bytes() {
         Some(packed) => {
-            put(bytes, cells.len() as u64);
             bytes.push(SIGNS);
             bytes.extend(packed);
         }
-        None => put_weights(bytes, &cells.iter().collect::<Vec<f64>>()),
+        None => {
+            bytes.push(WEIGHTS);
+            cells.iter().for_each(|weight| put(bytes, weight.to_bits()));
+        }
     }
 }
 
@@ -126,31 +117,20 @@ impl<'b> Rest<'b> {
     }
 
     fn cells(&mut self) -> Result<PackedCells, NotASnapshot> {
-        let mut ahead = Rest(self.0);
-        let count = usize::try_from(ahead.number()?).map_err(|_| NotASnapshot)?;
-        if ahead.take(1)?[0] != SIGNS {
-            return Ok(self.weights()?.into());
-        }
-        let packed = ahead.take(count.div_ceil(8))?;
-        self.0 = ahead.0;
-        Ok(PackedCells::of_bytes(packed, count))
-    }
-
-    fn weights(&mut self) -> Result<Vec<f64>, NotASnapshot> {
         let count = usize::try_from(self.number()?).map_err(|_| NotASnapshot)?;
         match self.take(1)?[0] {
-            SIGNS => {
-                let bytes = self.take(count.div_ceil(8))?;
-                let sign = |i: usize| if bytes[i / 8] >> (i % 8) & 1 == 1 { 1.0 } else { -1.0 };
-                Ok((0..count).map(sign).collect())
-            }
+            SIGNS => Ok(PackedCells::of_bytes(self.take(count.div_ceil(8))?, count)),
             WEIGHTS => {
-                let bytes = self.take(count.checked_mul(8).ok_or(NotASnapshot)?)?;
-                let mut rest = Rest(bytes);
-                (0..count).map(|_| rest.number().map(f64::from_bits)).collect()
+                let mut weights = Rest(self.take(count.checked_mul(8).ok_or(NotASnapshot)?)?);
+                let numbers = (0..count).map(|_| weights.number().map(f64::from_bits));
+                Ok(numbers.collect::<Result<Vec<f64>, _>>()?.into())
             }
             _ => Err(NotASnapshot),
         }
+    }
+
+    fn weights(&mut self) -> Result<Vec<f64>, NotASnapshot> {
+        Ok(self.cells()?.iter().collect())
     }
 }
 

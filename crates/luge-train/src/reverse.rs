@@ -7,7 +7,7 @@
 mod back;
 mod listed;
 
-use luge_net::{Network, NodeId, Op, Shape, Values, apply, entry};
+use luge_net::{Network, NodeId, Op, Values, apply, entry, stretched};
 
 use listed::{Listed, Marked};
 
@@ -45,7 +45,9 @@ impl<'n> ReversePass<'n> {
         let spread = |i: usize| {
             let shape = nodes[i].shape;
             let of = |id: &NodeId| {
-                (nodes[id.index()].shape != shape).then(|| entries_of(nodes[id.index()].shape, shape))
+                let operand = nodes[id.index()].shape;
+                let entries = || (0..shape.len()).map(|i| stretched(operand, shape, i) as u32).collect();
+                (operand != shape).then(entries)
             };
             match &nodes[i].op {
                 op @ (Op::Sum(_) | Op::Product(..) | Op::Quotient(..)) => {
@@ -219,24 +221,4 @@ fn is_other((_, (before, now)): &(u32, (&f64, &f64))) -> bool {
 fn replace(value: &mut [f64], by: &[f64], changed: &mut Vec<u32>) {
     changed.extend((0..).zip(value.iter().zip(by)).filter(is_other).map(|(entry, _)| entry));
     value.copy_from_slice(by);
-}
-
-/// For every entry of a shape, the entry of an operand that is stretched to it.
-fn entries_of(operand: Shape, shape: Shape) -> Vec<u32> {
-    let side = |at: usize, len: usize| if len == 1 { 0 } else { at };
-    let entry =
-        |i: usize| side(i / shape.cols, operand.rows) * operand.cols + side(i % shape.cols, operand.cols);
-    (0..shape.len()).map(|i| entry(i) as u32).collect()
-}
-
-/// Which entries a shift to the right moves: (to, from).
-fn for_shifted(shape: Shape, by: i64, mut f: impl FnMut(usize, usize)) {
-    for to in 0..shape.len() {
-        let (row, col) = (to / shape.cols, to % shape.cols);
-        let from = i64::try_from(col).ok().and_then(|col| col.checked_sub(by));
-        if let Some(from) = from.and_then(|from| usize::try_from(from).ok()).filter(|&from| from < shape.cols)
-        {
-            f(to, row * shape.cols + from);
-        }
-    }
 }

@@ -1,8 +1,8 @@
 //! What the adjoint of one node gives to that of an operand.
 
-use luge_net::{Op, faults};
+use luge_net::{Op, faults, shifted};
 
-use super::{ReversePass, for_shifted};
+use super::ReversePass;
 
 impl ReversePass<'_> {
     /// Adds what node `user` gives to the adjoint of the operand that stands at place `slot`.
@@ -30,7 +30,11 @@ impl ReversePass<'_> {
                 sum.iter_mut().enumerate().for_each(|(e, x)| *x += adjoint[e / cols]);
             }
             Op::SumAll(_) => sum.iter_mut().for_each(|x| *x += adjoint[0]),
-            Op::Shift(by, _) => for_shifted(node.shape, *by, |to, from| sum[from] += adjoint[to]),
+            Op::Shift(by, _) => {
+                for (to, g) in adjoint.iter().enumerate() {
+                    shifted(node.shape, *by, to).into_iter().for_each(|from| sum[from] += g);
+                }
+            }
             Op::Reshape(_) => add(sum, 1.0, adjoint),
             Op::Stack(..) if slot == 0 => add(sum, 1.0, adjoint),
             Op::Stack(..) => add(sum, 1.0, &adjoint[of(0).data.len()..]),
