@@ -186,6 +186,11 @@ impl MachineBuilder {
         self
     }
 
+    /// The name of an existing state.
+    pub(crate) fn state_name(&self, state: StateId) -> &str {
+        &self.states[state.index()].name
+    }
+
     /// Sets the start state.
     pub fn start(&mut self, state: StateId) -> &mut Self {
         self.start = Some(state);

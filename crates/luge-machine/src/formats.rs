@@ -3,32 +3,28 @@
 //! Every format keeps its source's meaning of halting and its step count; each module says what its import does.
 
 pub mod bbchallenge;
-mod characters;
+mod draft;
 mod expand;
+mod fit;
 mod jflap;
-mod lossy;
+mod loss;
 mod morphett;
 mod native;
 mod pieces;
 mod recognise;
-mod refusals;
+mod resolve;
 mod turingmachine_io;
 mod turingmachinesimulator;
 
-use crate::{
-    Alphabet, Diagnostic, Input, Machine, MachineBuilder, SampleUse, State, TapeInput, diagnostic::Findings,
-    input::admit_characters,
-};
+use crate::{Diagnostic, Input, Machine, TapeInput};
 
-use characters::Characters;
-use expand::{MAX_RULES, live_rules, rules_of_all};
-use pieces::{Piece, counted, distinct, first_free, lines, listed, numbered, only_character, texts};
-use refusals::{
-    Action, check_names, check_rejecting, check_writable, only_tape, running_states, spelled_symbols,
-    unmentioned, unnamed_symbols, without_rule,
-};
+use draft::{Custom, Draft, DraftRule, DraftState, Order, collected};
+use expand::{MAX_RULES, exact_rules, live_rules};
+use fit::{Limits, fit, spelling_problem, unnamed_symbols};
+use pieces::{Piece, check_symbol, counted, distinct, first_free, head_move, lines, listed, only_character};
+use resolve::KnownRules;
 
-pub use lossy::Loss;
+pub use loss::Loss;
 pub use recognise::{Unrecognised, recognise};
 
 /// The most symbols of a tape: they are counted in a byte.
@@ -189,24 +185,18 @@ impl Format {
     /// # Errors
     /// As [`read`](Self::read), and if the options ask for what the file does not have.
     pub fn read_with(self, text: &str, options: &ReadOptions) -> Result<Loaded, Vec<Diagnostic>> {
-        let ReadOptions { inputs, start, line } = options;
-        if let Some(line) = line.filter(|_| self != Self::Bbchallenge) {
-            return Err(vec![no_list(self, line)]);
-        }
-        let mut loaded = match self {
-            Self::Native => native::read(text)?,
-            Self::Bbchallenge => bbchallenge::read(text, *line)?,
-            Self::Morphett => return morphett::read(text, start.as_deref(), inputs),
-            Self::TuringMachineIo => turingmachine_io::read(text)?,
-            Self::TuringMachineSimulator => turingmachinesimulator::read(text)?,
-            Self::Jflap => jflap::read(text, inputs)?,
+        let loaded = match (self, options.line) {
+            (Self::Bbchallenge, line) => bbchallenge::read(text, line),
+            (_, Some(line)) => return Err(vec![no_list(self, line)]),
+            (Self::Native, None) => native::read(text),
+            (Self::Morphett, None) => morphett::read(text, options),
+            (Self::TuringMachineIo, None) => turingmachine_io::read(text, options),
+            (Self::TuringMachineSimulator, None) => turingmachinesimulator::read(text, options),
+            (Self::Jflap, None) => jflap::read(text, options),
         };
-        if matches!(self, Self::TuringMachineIo | Self::TuringMachineSimulator) {
-            admit_characters(&mut loaded.machine, inputs);
-        }
-        match start {
-            Some(start) => started_in(loaded, start),
-            None => Ok(loaded),
+        match &options.start {
+            Some(start) => started_in(loaded?, start),
+            None => loaded,
         }
     }
 
@@ -215,28 +205,34 @@ impl Format {
     /// # Errors
     /// What the format cannot express.
     pub fn write(self, machine: &Machine, input: Option<&Input>) -> Result<String, Inexpressible> {
-        self.write_as(machine, input, false)
+        self.write_as(machine, input, WriteOptions::default()).map(|written| written.text)
     }
 
     fn write_as(
         self,
         machine: &Machine,
         input: Option<&Input>,
-        saved: bool,
-    ) -> Result<String, Inexpressible> {
-        let uses = |state: &&State| self != Self::Native && state.samples != SampleUse::Pass;
-        let written = match machine.states().iter().find(uses) {
-            Some(state) => Err(Obstacle::Samples(state.name.clone())),
-            None => match self {
-                Self::Native => native::write(machine, input),
-                Self::Bbchallenge => bbchallenge::write(machine),
-                Self::Morphett => morphett::write(machine, input),
-                Self::TuringMachineIo if saved => turingmachine_io::write_saved(machine, input),
-                Self::TuringMachineIo => turingmachine_io::write(machine, input),
-                Self::TuringMachineSimulator => turingmachinesimulator::write(machine),
-                Self::Jflap => jflap::write(machine),
-            },
-        };
+        options: WriteOptions,
+    ) -> Result<Written, Inexpressible> {
+        let written = fit(self, machine, options.lossy).and_then(|(machine, mut lost)| {
+            let print = |input: Option<&Input>| match self {
+                Self::Native => native::write(&machine, input),
+                Self::Bbchallenge => bbchallenge::write(&machine),
+                Self::Morphett => morphett::write(&machine, input),
+                Self::TuringMachineIo if options.saved => turingmachine_io::write_saved(&machine, input),
+                Self::TuringMachineIo => turingmachine_io::write(&machine, input),
+                Self::TuringMachineSimulator => turingmachinesimulator::write(&machine),
+                Self::Jflap => Ok(jflap::write(&machine)),
+            };
+            let text = match print(input) {
+                Err(Obstacle::Input(reason)) if options.lossy => {
+                    lost.push(Loss::Input(reason));
+                    print(None)?
+                }
+                printed => printed?,
+            };
+            Ok(Written { text, lost })
+        });
         written.map_err(|obstacle| Inexpressible { format: self, obstacle })
     }
 
@@ -270,11 +266,7 @@ impl Format {
         options: WriteOptions,
     ) -> Result<Written, Inexpressible> {
         let carried = input.filter(|_| self.carries_input());
-        let mut written = if options.lossy {
-            lossy::write(self, machine, carried, options.saved)?
-        } else {
-            Written { text: self.write_as(machine, carried, options.saved)?, lost: Vec::new() }
-        };
+        let mut written = self.write_as(machine, carried, options)?;
         let is_blank = |input: &Input| input.tapes.iter().all(|tape| *tape == TapeInput::default());
         if input.is_some_and(|input| !is_blank(input)) && carried.is_none() {
             written.lost.insert(0, Loss::Input(format!("{self} files have no place for one")));
@@ -299,33 +291,6 @@ fn no_list(format: Format, line: usize) -> Diagnostic {
     let message = format!("line {line} is asked for, but a {format} file is one machine");
     Diagnostic::error(0..0, message, "this file")
         .with_help("only bbchallenge lists have a machine on each line")
-}
-
-/// Adds tapes that have no names of their own: `tape` if there is one, else `tape1`, `tape2`, …
-fn add_tapes(builder: &mut MachineBuilder, alphabets: &[Alphabet]) {
-    for (alphabet, number) in alphabets.iter().zip(1..) {
-        let name = if alphabets.len() == 1 { "tape".to_owned() } else { format!("tape{number}") };
-        builder.tape(name, alphabet.clone());
-    }
-}
-
-/// Ends a reading: the machine if there is no error among `findings`, else all of them in the order of the text.
-fn finish(
-    builder: MachineBuilder,
-    input: Option<Input>,
-    mut findings: Findings,
-    text: &str,
-) -> Result<Loaded, Vec<Diagnostic>> {
-    if findings.has_errors() {
-        return Err(findings.into_sorted());
-    }
-    match builder.build() {
-        Ok(machine) => Ok(Loaded { machine, input, warnings: findings.into_sorted() }),
-        Err(error) => {
-            findings.error(0..text.len(), error.to_string(), "in this machine");
-            Err(findings.into_sorted())
-        }
-    }
 }
 
 impl std::fmt::Display for Format {

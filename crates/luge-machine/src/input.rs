@@ -52,34 +52,10 @@ pub enum InputError {
     },
 }
 
-/// The characters of a text without the first `*`, which marks the head.
-pub(crate) fn without_head(text: &str) -> impl Iterator<Item = char> {
-    let mut head_marked = false;
-    text.chars().filter(move |&c| c != '*' || std::mem::replace(&mut head_marked, true))
-}
-
-/// The characters of a text that must be symbols: not a space, nor the first `*`.
+/// The characters of a text that must be symbols: not a space, nor the first `*`, which marks the head.
 pub(crate) fn laid_characters(text: &str) -> impl Iterator<Item = char> {
-    without_head(text).filter(|&c| c != ' ')
-}
-
-/// Adds every character of the texts to the symbols of its tape, where those are all single characters.
-///
-/// Rules with wildcards match the new symbols, all others do not. A space and the first `*` keep the meaning that
-/// [`parse_inputs`] gives them.
-pub(crate) fn admit_characters(machine: &mut Machine, texts: &[String]) {
-    for (tape, text) in machine.tapes.iter_mut().zip(texts) {
-        if !has_characters(&tape.alphabet) {
-            continue;
-        }
-        let mut names = tape.alphabet.names().to_vec();
-        for name in laid_characters(text).map(String::from) {
-            if !names.contains(&name) && names.len() < 256 {
-                names.push(name);
-            }
-        }
-        tape.alphabet = Alphabet::new(names, tape.alphabet.blank());
-    }
+    let mut head_marked = false;
+    text.chars().filter(move |&c| c != ' ' && (c != '*' || std::mem::replace(&mut head_marked, true)))
 }
 
 /// Lays one text per tape.

@@ -331,6 +331,14 @@ impl Machine {
         }
     }
 
+    /// The rules of all states, to be changed.
+    pub(crate) fn all_rules_mut(&mut self) -> impl Iterator<Item = &mut Rule> {
+        self.states.iter_mut().flat_map(|state| match &mut state.kind {
+            StateKind::Running(rules) => rules.as_mut_slice(),
+            StateKind::Halting { .. } => &mut [],
+        })
+    }
+
     /// Whether some state takes samples from a stream.
     pub fn takes_samples(&self) -> bool {
         self.states.iter().any(|state| state.samples == SampleUse::Take)

@@ -99,7 +99,8 @@ fn states() {
     let reason = "bbchallenge cannot write the states: no letter is left for the halting state `done`";
     check(Format::Bbchallenge, twenty_six, None, reason);
 
-    many.state("one more");
+    let more = many.state("one more");
+    many.rule(more, [Pattern::Any], [Write::Keep], [Move::Left], more);
     let reason = "bbchallenge cannot write the states: 27 states that run, but there are only 26 letters";
     check(Format::Bbchallenge, many, None, reason);
 
@@ -139,7 +140,7 @@ fn halting() {
                   state `stuck` has no rule for `1` and rejects there, where a bbchallenge machine halts";
     check(Format::Bbchallenge, stuck(Missing::Reject), None, reason);
     let reason = "turingmachine.io cannot say how this machine halts: \
-                  state `stuck` has no rule for `1` and rejects there, where turingmachine.io halts";
+                  state `stuck` has no rule for `1` and rejects there, where a turingmachine.io machine halts";
     check(Format::TuringMachineIo, stuck(Missing::Reject), None, reason);
     for (missing, does) in [(Missing::Reject, "rejects"), (Missing::Halt, "halts")] {
         let reason = format!(

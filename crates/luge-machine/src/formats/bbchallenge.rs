@@ -27,16 +27,16 @@ pub use entries::{Entry, entries};
 pub(super) use entries::{begins_with_cell, begins_with_machine};
 pub(super) use parse::read;
 pub use parse::read_entry;
-pub(super) use print::write;
+pub(super) use print::{LIMITS, write};
 
-/// The most states, one letter each.
-const MAX_STATES: usize = 26;
-/// The most symbols, one digit each.
-const MAX_SYMBOLS: usize = 10;
+/// The states in order.
+const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+/// The symbols in order.
+const DIGITS: &str = "0123456789";
 
-/// The letter of the `index`-th state.
-fn letter(index: usize) -> char {
-    char::from(b'A' + u8::try_from(index).unwrap_or(u8::MAX - b'A'))
+/// The letter of the `index`-th state, if there is one.
+fn letter(index: usize) -> Option<&'static str> {
+    LETTERS.get(index..=index)
 }
 
 #[cfg(test)]

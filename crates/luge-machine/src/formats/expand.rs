@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use super::Obstacle;
 use crate::{Machine, Pattern, Rule, StateId, SymbolId, Write};
 
 /// The most rules a machine may need once its wildcards are written out.
@@ -12,26 +11,8 @@ pub(super) const MAX_RULES: usize = 65_536;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TooMany;
 
-/// The rules of all states; those of a state are written out, one per situation, unless they can be `kept`.
-pub(super) fn rules_of_all(
-    machine: &Machine,
-    kept: impl Fn(&[Rule]) -> bool,
-    reason: impl Fn(&str) -> String,
-) -> Result<Vec<(StateId, Rule)>, Obstacle> {
-    let mut all = Vec::new();
-    for state in machine.state_ids() {
-        let rules = match machine.rules(state) {
-            rules if kept(rules) => Some(rules.to_vec()),
-            _ => exact_rules(machine, state).ok().filter(|exact| all.len() + exact.len() <= MAX_RULES),
-        };
-        let rules = rules.ok_or_else(|| Obstacle::States(reason(&machine.state(state).name)))?;
-        all.extend(rules.into_iter().map(|rule| (state, rule)));
-    }
-    Ok(all)
-}
-
 /// The rules of a state, one per situation, in the order of the rules they come from; the first that fits a situation gives it.
-fn exact_rules(machine: &Machine, state: StateId) -> Result<Vec<Rule>, TooMany> {
+pub(super) fn exact_rules(machine: &Machine, state: StateId) -> Result<Vec<Rule>, TooMany> {
     let mut exact = Vec::new();
     for_each_situation(machine, state, |_, rule, reads| {
         let writes = rule.writes.iter().zip(&reads).map(|(write, &read)| Write::Put(write.over(read)));

@@ -15,14 +15,13 @@
 //! Writing keeps what the machine does, the names and the order of its states, but not its name nor those of its tapes and blanks.
 //! Rules that rely on their order are written out.
 
-mod determinism;
 mod document;
 mod labels;
 mod parse;
 mod print;
 
 pub(super) use parse::read;
-pub(super) use print::{spells_state, symbol_problem, write};
+pub(super) use print::{LIMITS, write};
 
 /// How JFLAP shows the blank, and writes it inside longer labels.
-const BLANK: char = '□';
+const BLANK: &str = "□";

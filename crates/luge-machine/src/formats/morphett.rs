@@ -30,9 +30,9 @@ mod parse;
 mod print;
 
 pub(super) use parse::read;
-pub(super) use print::write;
+pub(super) use print::{LIMITS, write};
 
-const BLANK: char = '_';
+const BLANK: &str = "_";
 const ANY: &str = "*";
 const START: &str = "0";
 const HALT: &str = "halt";

@@ -4,12 +4,10 @@
 //! every name and every order, so that writing and reading again gives the same machine. `docs/native-format.md` has the grammar.
 
 mod lex;
+mod parse;
 mod print;
-mod resolve;
-mod syntax;
 
-use super::Loaded;
-use crate::Diagnostic;
+pub(super) use parse::read;
 pub(super) use print::write;
 
 /// Words with a meaning of their own where a name could stand; as names they are quoted.
@@ -17,12 +15,3 @@ const KEYWORDS: [&str; 5] = ["blank", "read-only", "head", "start", "missing"];
 
 /// The farthest cell from cell 0 that a head may start on: all cells in between are held in memory.
 const FARTHEST_HEAD: i64 = 1 << 24;
-
-/// Reads a `.tm` file.
-///
-/// # Errors
-/// All errors found, in the order of the text, and the warnings with them.
-pub(in crate::formats) fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
-    let (draft, errors) = syntax::parse(text);
-    resolve::resolve(text, &draft, errors)
-}

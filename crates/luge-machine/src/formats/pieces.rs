@@ -1,11 +1,8 @@
 //! Pieces of a text and their positions, for the formats that are read line by line.
 
-use std::{
-    collections::{HashMap, HashSet},
-    ops::Range,
-};
+use std::{collections::HashSet, ops::Range};
 
-use crate::StateId;
+use crate::{Move, diagnostic::Findings};
 
 /// A piece of a text and where it stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,15 +43,15 @@ impl<'t> Piece<'t> {
         self.text.split(separator).map(|text| self.part(text).trimmed()).collect()
     }
 
+    /// Its characters.
+    pub(super) fn characters(&self) -> Vec<Self> {
+        self.text.split("").filter(|text| !text.is_empty()).map(|text| self.part(text)).collect()
+    }
+
     /// The parts between spaces.
     pub(super) fn words(&self) -> Vec<Self> {
         self.text.split_whitespace().map(|text| self.part(text)).collect()
     }
-}
-
-/// The texts of some pieces, wherever they stand.
-pub(super) fn texts<'t>(pieces: &[Piece<'t>]) -> Vec<&'t str> {
-    pieces.iter().map(|piece| piece.text).collect()
 }
 
 /// Every name once, where it stands first.
@@ -63,15 +60,37 @@ pub(super) fn distinct<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<&'n 
     names.into_iter().filter(|name| seen.insert(*name)).collect()
 }
 
-/// The states with these names, which are distinct, in this order.
-pub(super) fn numbered<'n>(names: &[&'n str]) -> HashMap<&'n str, StateId> {
-    names.iter().enumerate().map(|(index, &name)| (name, StateId::new(index))).collect()
-}
-
 /// The character that is all of a text; `None` if there are more or none.
 pub(super) fn only_character(text: &str) -> Option<char> {
     let mut characters = text.chars();
     characters.next().filter(|_| characters.next().is_none())
+}
+
+/// Notes a symbol that is not one character; `what` says which symbol it is.
+pub(super) fn check_symbol(symbol: &Piece<'_>, what: &str, help: &str, log: &mut Findings) {
+    let message = match symbol.text {
+        "" => "a symbol is missing".to_owned(),
+        text if only_character(text).is_some() => return,
+        text => format!("`{text}` is not one character"),
+    };
+    log.error(&symbol.span, message, what).remedy(help);
+}
+
+/// The move of a format that spells left, stay and right like this; anything else is noted.
+pub(super) fn head_move(spelled: &Piece<'_>, spellings: [&str; 3], log: &mut Findings) -> Option<Move> {
+    let known = Move::named(spelled.text, spellings).filter(|_| !spelled.text.is_empty());
+    if known.is_none() {
+        let help = match spellings {
+            [left, "", right] => format!("moves are `{left}` and `{right}`; there is no stay move"),
+            [left, stay, right] => format!("moves are `{left}`, `{right}` and `{stay}` (stay)"),
+        };
+        let message = match spelled.text {
+            "" => "the move is empty".to_owned(),
+            text => format!("unknown move `{text}`"),
+        };
+        log.error(&spelled.span, message, "a move").remedy(help);
+    }
+    known
 }
 
 /// The first of `name`, `name-2`, `name-3`, … that is free.

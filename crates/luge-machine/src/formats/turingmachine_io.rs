@@ -30,8 +30,7 @@ mod saved;
 mod yaml;
 
 pub(super) use parse::read;
-pub(in crate::formats) use print::spells_state;
-pub(super) use print::{write, write_saved};
+pub(super) use print::{LIMITS, write, write_saved};
 
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ mod parse;
 mod print;
 
 pub(super) use parse::read;
-pub(super) use print::{spells_state, symbol_problem, write};
+pub(super) use print::{LIMITS, write};
 
 /// The blank.
 const BLANK: &str = "_";

@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use super::{
-    MAX_STATES, MAX_SYMBOLS,
+    DIGITS, LETTERS,
     entries::{Entry, begins_with_cell, entries},
     letter,
 };
 use crate::{
-    Alphabet, Diagnostic, Machine, Missing, Move, Pattern, StateId, SymbolId, Write,
+    Alphabet, Diagnostic, Missing, Severity, SymbolId,
     diagnostic::Findings,
-    formats::{Loaded, Piece, finish, lines},
+    formats::{Custom, Draft, DraftRule, DraftState, Loaded, Order, Piece, head_move, lines},
 };
 
 /// One state's row: its place and its cells.
@@ -52,23 +52,25 @@ fn machine(entry: Option<&Entry<'_>>, text: &str, mut log: Findings) -> Result<L
         None => Vec::new(),
     };
     let model = rows.iter().position(|row| !row.cells.is_empty()).unwrap_or(0);
-    let n_symbols = rows.get(model).map_or(0, |row| row.cells.len());
+    let n_symbols = rows.get(model).map_or(0, |row| row.cells.len()).min(DIGITS.len());
     check_shape(&rows, model, &mut log);
-
-    let mut builder = Machine::builder();
-    builder.missing(Missing::Halt);
-    builder.tape("tape", Alphabet::new((0..n_symbols.min(MAX_SYMBOLS)).map(|s| s.to_string()), SymbolId(0)));
-    let letters: Vec<char> = (0..rows.len().min(MAX_STATES)).map(letter).collect();
-    let states: Vec<StateId> = letters.iter().map(|letter| builder.state(letter.to_string())).collect();
-    for (&state, row) in states.iter().zip(&rows) {
-        for (cell, symbol) in row.cells.iter().take(MAX_SYMBOLS).zip(0..) {
-            let Some((write, head, next)) = step(cell, n_symbols, &mut log) else { continue };
-            let is_row = letters.iter().any(|letter| next.chars().eq([*letter]));
-            let next = if is_row { builder.state(next) } else { builder.halting_state(next, true) };
-            builder.rule(state, [Pattern::Is(SymbolId(symbol))], [Write::Put(write)], [head], next);
+    let custom = Custom { undeclared: beyond_rows, rules_of_halting: Severity::Warning, order: Order::First };
+    let mut draft = Draft::new(Missing::Halt, custom, log);
+    draft.add_tapes(vec![Alphabet::new(DIGITS[..n_symbols].chars(), SymbolId(0))]);
+    for (index, Row { span, cells }) in rows.into_iter().enumerate() {
+        let Some(letter) = letter(index) else { break };
+        let mut state = DraftState::new(Piece { text: letter, span }, None);
+        for (symbol, cell) in cells.iter().enumerate().take(n_symbols) {
+            state.rules.extend(rule(&DIGITS[symbol..=symbol], cell, &mut draft.findings));
         }
+        draft.states.push(state);
     }
-    finish(builder, None, log, text)
+    draft.resolve(text)
+}
+
+/// A letter without a row is a state that halts and accepts.
+fn beyond_rows(name: &str) -> Result<Option<bool>, String> {
+    if LETTERS.contains(name) { Ok(Some(true)) } else { Err("states are letters from `A` to `Z`".to_owned()) }
 }
 
 /// The entry of a text that has one; anything else is noted.
@@ -133,48 +135,46 @@ fn rows<'t>(line: &Piece<'t>, log: &mut Findings) -> Vec<Row<'t>> {
             log.error(&row.span, format!("row {} is empty", rows.len() + 1), "expected cells here")
                 .remedy("rows are separated by one `_`, with none at either end");
         }
-        rows.push(Row { span: row.span.clone(), cells: chunks(&row, 3) });
+        rows.push(Row { span: row.span.clone(), cells: cells(&row) });
     }
     rows
 }
 
-/// Pieces of this many characters, the last one shorter if there is a rest.
-fn chunks<'t>(piece: &Piece<'t>, n_characters: usize) -> Vec<Piece<'t>> {
-    let starts = piece.text.char_indices().map(|(at, _)| at).step_by(n_characters);
-    let ends: Vec<usize> = starts.chain([piece.text.len()]).collect();
-    ends.windows(2).map(|ends| piece.part(&piece.text[ends[0]..ends[1]])).collect()
+/// Pieces of three characters, the last one shorter if there is a rest.
+fn cells<'t>(row: &Piece<'t>) -> Vec<Piece<'t>> {
+    let starts = row.text.char_indices().map(|(at, _)| at).step_by(3);
+    let ends: Vec<usize> = starts.chain([row.text.len()]).collect();
+    ends.windows(2).map(|ends| row.part(&row.text[ends[0]..ends[1]])).collect()
 }
 
 /// As many cells in every row as in the model row, and not too many rows or cells.
 fn check_shape(rows: &[Row<'_>], model: usize, log: &mut Findings) {
-    if let Some(row) = rows.get(MAX_STATES) {
-        let message = format!("{} states, but there are only {MAX_STATES} letters", rows.len());
+    if let Some(row) = rows.get(LETTERS.len()) {
+        let message = format!("{} states, but there are only {} letters", rows.len(), LETTERS.len());
         log.error(&row.span, message, "the first row without a letter");
     }
     let Some(n_symbols) = rows.get(model).map(|row| row.cells.len()) else { return };
-    if let Some(cell) = rows[model].cells.get(MAX_SYMBOLS) {
-        let message = format!("{n_symbols} symbols, but there are only {MAX_SYMBOLS} digits");
+    if let Some(cell) = rows[model].cells.get(DIGITS.len()) {
+        let message = format!("{n_symbols} symbols, but there are only {} digits", DIGITS.len());
         log.error(&cell.span, message, "the first column without a digit");
     }
-    for (index, row) in rows.iter().enumerate().take(MAX_STATES).skip(model + 1) {
+    let first = letter(model).unwrap_or_default();
+    for (row, letter) in rows.iter().enumerate().filter_map(|(at, row)| Some((row, letter(at)?))) {
         let found = row.cells.len();
         if found != n_symbols && found != 0 {
-            let first = letter(model);
             let message =
                 format!("all rows must have the same number of cells, {n_symbols} as in row {first}");
-            let label = format!("row {} has {found}", letter(index));
-            log.error(&row.span, message, label);
+            log.error(&row.span, message, format!("row {letter} has {found}"));
         }
     }
 }
 
-/// What a cell says: the symbol to write, the move and the next state. Nothing if it is undefined, or if anything is wrong with
-/// it, which is noted.
-fn step<'t>(cell: &Piece<'t>, n_symbols: usize, log: &mut Findings) -> Option<(SymbolId, Move, &'t str)> {
+/// The rule that a cell gives for a symbol; nothing if it is undefined, or if something is wrong with it, which is noted.
+fn rule<'t>(symbol: &'t str, cell: &Piece<'t>, log: &mut Findings) -> Option<DraftRule<'t>> {
     if cell.text == "---" || cell.text == "..." {
         return None;
     }
-    let characters = chunks(cell, 1);
+    let characters = cell.characters();
     let [write, head, next] = characters.as_slice() else {
         let message = format!("a cell has three characters, this one has {}", characters.len());
         let help = match characters.len() {
@@ -184,31 +184,7 @@ fn step<'t>(cell: &Piece<'t>, n_symbols: usize, log: &mut Findings) -> Option<(S
         log.error(&cell.span, message, "expected a digit, `L` or `R`, and a letter").remedy(help);
         return None;
     };
-    let n_findings = log.count();
-    let digit = write.text.parse::<u8>();
-    match digit {
-        Ok(digit) if usize::from(digit) >= n_symbols => {
-            let message = format!("symbol {digit} has no column: rows have {n_symbols} cells");
-            log.error(&write.span, message, "written here, but it could never be read");
-        }
-        Ok(_) => {}
-        Err(_) => {
-            let message = format!("`{}` is not a symbol", write.text);
-            log.error(&write.span, message, "expected a digit: the symbol to write");
-        }
-    }
-    // There is no stay move, so nothing spells it.
-    let direction = Move::named(head.text, ["L", "", "R"]);
-    if direction.is_none() {
-        let message = format!("`{}` is not a move", head.text);
-        let finding = log.error(&head.span, message, "expected `L` or `R`");
-        if matches!(head.text, "S" | "N") {
-            finding.remedy("a bbchallenge machine has no stay move");
-        }
-    }
-    if !next.text.starts_with(|c: char| c.is_ascii_uppercase()) {
-        let label = "expected a letter from `A` to `Z`: the next state";
-        log.error(&next.span, format!("`{}` is not a state", next.text), label);
-    }
-    (log.count() == n_findings).then_some((SymbolId(digit.ok()?), direction?, next.text))
+    let read = Piece { text: symbol, span: cell.span.clone() };
+    let head = head_move(head, ["L", "", "R"], log)?;
+    Some(DraftRule::single(Some(read), Some(write.clone()), head, next.clone(), cell.span.clone()))
 }

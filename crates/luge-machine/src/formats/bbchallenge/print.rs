@@ -1,52 +1,48 @@
 //! Writing the line.
 
-use super::{MAX_STATES, MAX_SYMBOLS, letter};
+use super::{DIGITS, LETTERS, letter};
 use crate::{
     Machine, Missing, Move, StateId, SymbolId,
-    formats::{Action, Obstacle, only_tape, running_states, without_rule},
+    formats::{Limits, Obstacle},
+};
+
+/// What a line can say. Halting states that no rule enters are left out.
+pub(in crate::formats) const LIMITS: Limits = Limits {
+    has_stay: false,
+    missing: Some(Missing::Halt),
+    start_may_halt: false,
+    may_reject: false,
+    lists_halting: false,
+    max_states: LETTERS.len(),
+    max_symbols: DIGITS.len(),
+    ..Limits::WIDE
 };
 
 /// Writes a machine. The input is left out: the format has no place for it.
 ///
 /// # Errors
-/// What a bbchallenge line cannot express.
+/// If there are not enough digits or letters.
 pub(in crate::formats) fn write(machine: &Machine) -> Result<String, Obstacle> {
     let symbols = symbols_blank_first(machine)?;
     let rows = rows_start_first(machine)?;
     let digit = |symbol: SymbolId| symbols.iter().position(|&s| s == symbol).unwrap_or(0);
     let letters = letters(machine, &rows)?;
-    let mut text = String::new();
-    for (index, &state) in rows.iter().enumerate() {
-        if index > 0 {
-            text.push('_');
+    let cell = |state: StateId, symbol: SymbolId| match machine.rule_for(state, &[symbol]) {
+        None => "---".to_owned(),
+        Some(rule) => {
+            let head = if rule.moves[0] == Move::Left { 'L' } else { 'R' };
+            format!("{}{head}{}", digit(rule.writes[0].over(symbol)), letters[rule.next.index()])
         }
-        for &symbol in &symbols {
-            let Some(Action { write, head, next }) = Action::of(machine, state, symbol) else {
-                if machine.missing() == Missing::Reject {
-                    let does = "rejects there, where a bbchallenge machine halts";
-                    return Err(without_rule(machine, state, symbol, does));
-                }
-                text.push_str("---");
-                continue;
-            };
-            text.push_str(&digit(write).to_string());
-            text.push(match head {
-                Move::Left => 'L',
-                Move::Right => 'R',
-                Move::Stay => return Err(Obstacle::Stay(machine.state(state).name.clone())),
-            });
-            text.push(letters[next.index()].unwrap_or('Z'));
-        }
-    }
-    text.push('\n');
-    Ok(text)
+    };
+    let row = |&state: &StateId| symbols.iter().map(|&symbol| cell(state, symbol)).collect::<String>();
+    Ok(rows.iter().map(row).collect::<Vec<_>>().join("_") + "\n")
 }
 
 fn symbols_blank_first(machine: &Machine) -> Result<Vec<SymbolId>, Obstacle> {
-    let tape = only_tape(machine)?;
+    let tape = &machine.tapes()[0];
     let alphabet = &tape.alphabet;
-    if alphabet.len() > MAX_SYMBOLS {
-        let reason = format!("{} symbols, but there are only {MAX_SYMBOLS} digits", alphabet.len());
+    if alphabet.len() > DIGITS.len() {
+        let reason = format!("{} symbols, but there are only {} digits", alphabet.len(), DIGITS.len());
         return Err(Obstacle::Alphabet { tape: tape.name.clone(), reason });
     }
     let mut symbols: Vec<SymbolId> = alphabet.symbols().collect();
@@ -59,59 +55,42 @@ fn symbols_blank_first(machine: &Machine) -> Result<Vec<SymbolId>, Obstacle> {
 }
 
 fn rows_start_first(machine: &Machine) -> Result<Vec<StateId>, Obstacle> {
-    let rows = running_states(machine)?;
-    if rows.len() > MAX_STATES {
-        let reason = format!("{} states that run, but there are only {MAX_STATES} letters", rows.len());
+    let mut rows: Vec<StateId> = machine.state_ids().filter(|&q| machine.halting(q).is_none()).collect();
+    rows.sort_by_key(|&q| q != machine.start());
+    if rows.len() > LETTERS.len() {
+        let reason = format!("{} states that run, but there are only {} letters", rows.len(), LETTERS.len());
         return Err(Obstacle::States(reason));
     }
     // States that are the letters already keep them, whatever their order.
     let mut by_name = rows.clone();
     by_name.sort_by_key(|&q| &machine.state(q).name);
-    let named = |(index, &q): (usize, &StateId)| machine.state(q).name.chars().eq([letter(index)]);
+    let named = |(index, &q): (usize, &StateId)| letter(index) == Some(machine.state(q).name.as_str());
     let are_letters = by_name[0] == machine.start() && by_name.iter().enumerate().all(named);
     Ok(if are_letters { by_name } else { rows })
 }
 
 /// A letter for every state that is a row or is entered by a rule that can apply.
-fn letters(machine: &Machine, rows: &[StateId]) -> Result<Vec<Option<char>>, Obstacle> {
-    let mut letters = vec![None; machine.states().len()];
-    for (index, row) in rows.iter().enumerate() {
-        letters[row.index()] = Some(letter(index));
+fn letters(machine: &Machine, rows: &[StateId]) -> Result<Vec<&'static str>, Obstacle> {
+    let mut letters = vec![""; machine.states().len()];
+    for (row, letter) in rows.iter().zip((0..).map_while(letter)) {
+        letters[row.index()] = letter;
     }
-    let mut free: Vec<char> = (rows.len()..MAX_STATES).map(letter).collect();
+    let mut free: Vec<&str> = (rows.len()..).map_while(letter).collect();
     let mut unnamed = Vec::new();
-    for halt in entered_halts(machine, rows)? {
-        let name = &machine.state(halt).name;
-        match free.iter().position(|letter| name.chars().eq([*letter])) {
-            Some(kept) => letters[halt.index()] = Some(free.remove(kept)),
+    for halt in rows.iter().flat_map(|&row| machine.rules(row)).map(|rule| rule.next) {
+        if machine.halting(halt).is_none() || !letters[halt.index()].is_empty() || unnamed.contains(&halt) {
+            continue;
+        }
+        match free.iter().position(|letter| *letter == machine.state(halt).name) {
+            Some(kept) => letters[halt.index()] = free.remove(kept),
             None => unnamed.push(halt),
         }
     }
     for halt in unnamed {
-        let Some(last) = free.pop() else {
-            let reason = format!("no letter is left for the halting state `{}`", machine.state(halt).name);
-            return Err(Obstacle::States(reason));
-        };
-        letters[halt.index()] = Some(last);
+        letters[halt.index()] = free.pop().ok_or_else(|| {
+            let name = &machine.state(halt).name;
+            Obstacle::States(format!("no letter is left for the halting state `{name}`"))
+        })?;
     }
     Ok(letters)
-}
-
-/// The halting states that rules enter, in order; all must accept.
-fn entered_halts(machine: &Machine, rows: &[StateId]) -> Result<Vec<StateId>, Obstacle> {
-    let mut entered = Vec::new();
-    for &row in rows {
-        for symbol in machine.tapes()[0].alphabet.symbols() {
-            let Some(next) = Action::of(machine, row, symbol).map(|action| action.next) else { continue };
-            match machine.halting(next) {
-                Some(true) if !entered.contains(&next) => entered.push(next),
-                Some(false) => {
-                    let reason = format!("state `{}` halts without accepting", machine.state(next).name);
-                    return Err(Obstacle::Halting(reason));
-                }
-                _ => {}
-            }
-        }
-    }
-    Ok(entered)
 }

@@ -54,9 +54,9 @@ fn errors_are_collected() {
     check_errors(
         "1RB2LB_1SA",
         &[
-            "symbol 2 has no column: rows have 2 cells",
+            "tape `tape` has no symbol `2`",
             "all rows must have the same number of cells, 2 as in row A",
-            "`S` is not a move",
+            "unknown move `S`",
         ],
     );
     check_errors(" \n", &["there is no machine in this text"]);

@@ -8,39 +8,42 @@ use std::{
 use roxmltree::{Document, Node};
 
 use super::labels::{self, BadLabel, Read, Written};
-use crate::{Diagnostic, Move, StateId, diagnostic::Findings};
+use crate::{
+    Diagnostic, Move,
+    diagnostic::Findings,
+    formats::{DraftState, Piece, head_move},
+};
 
 /// A file's states and transitions.
 #[derive(Default)]
-pub(super) struct Draft {
+pub(super) struct Structure<'a> {
     pub(super) n_tapes: usize,
-    pub(super) states: Vec<DraftState>,
-    pub(super) transitions: Vec<Transition>,
+    /// The states, which rules call by their ids.
+    pub(super) states: Vec<DraftState<'a>>,
+    /// The ids of initial states.
+    pub(super) initial: Vec<Piece<'a>>,
+    pub(super) transitions: Vec<Transition<'a>>,
     pub(super) findings: Findings,
-    ids: HashMap<String, StateId>,
-    variables: HashSet<String>,
-}
-
-/// A `<state>` or `<block>`.
-pub(super) struct DraftState {
-    pub(super) name: String,
-    pub(super) is_initial: bool,
-    pub(super) is_final: bool,
-    pub(super) span: Range<usize>,
+    ids: HashMap<&'a str, usize>,
+    variables: HashSet<&'a str>,
 }
 
 /// A `<transition>`; the lists have one entry per tape.
-pub(super) struct Transition {
-    pub(super) from: StateId,
-    pub(super) to: StateId,
-    pub(super) reads: Vec<Read>,
-    pub(super) writes: Vec<Written>,
+pub(super) struct Transition<'a> {
+    /// The place of its state.
+    pub(super) from: usize,
+    pub(super) to: Piece<'a>,
+    pub(super) reads: Vec<Read<'a>>,
+    pub(super) writes: Vec<Written<'a>>,
     pub(super) moves: Vec<Move>,
     pub(super) span: Range<usize>,
 }
 
-pub(super) fn draft(text: &str) -> Result<Draft, Vec<Diagnostic>> {
-    let document = Document::parse(text).map_err(|error| vec![not_xml(text, &error)])?;
+pub(super) fn parse(text: &str) -> Result<Document<'_>, Vec<Diagnostic>> {
+    Document::parse(text).map_err(|error| vec![not_xml(text, &error)])
+}
+
+pub(super) fn structure<'a>(document: &'a Document<'_>) -> Result<Structure<'a>, Vec<Diagnostic>> {
     let root = document.root_element();
     if !root.has_tag_name("structure") {
         let message = format!("the root element is `{}`", root.tag_name().name());
@@ -50,7 +53,7 @@ pub(super) fn draft(text: &str) -> Result<Draft, Vec<Diagnostic>> {
     if let Some(refusal) = other_kind(root) {
         return Err(vec![refusal]);
     }
-    let mut draft = Draft { n_tapes: 1, ..Draft::default() };
+    let mut draft = Structure { n_tapes: 1, ..Structure::default() };
     draft.read_tapes(root);
     let automaton = child(root, "automaton").unwrap_or(root);
     draft.read_states(automaton);
@@ -118,7 +121,12 @@ fn not_xml(text: &str, error: &roxmltree::Error) -> Diagnostic {
     Diagnostic::error(at..end, format!("not well-formed XML: {reason}"), "here")
 }
 
-impl Draft {
+/// An element and what it holds.
+fn piece<'a>(node: Node<'a, '_>) -> Piece<'a> {
+    Piece { text: text_of(node), span: tag_span(node) }
+}
+
+impl<'a> Structure<'a> {
     fn error(&mut self, node: Node<'_, '_>, message: impl Into<String>, label: &str) -> &mut Diagnostic {
         self.findings.error(tag_span(node), message, label)
     }
@@ -133,7 +141,7 @@ impl Draft {
         }
     }
 
-    fn read_states(&mut self, automaton: Node<'_, '_>) {
+    fn read_states(&mut self, automaton: Node<'a, '_>) {
         let nodes = || automaton.children().filter(is_state);
         let written: HashSet<&str> = nodes().filter_map(|node| node.attribute("name")).collect();
         let mut names: HashSet<String> = HashSet::new();
@@ -143,11 +151,12 @@ impl Draft {
                     .remedy("transitions refer to states by id");
                 continue;
             };
-            if self.ids.insert(id.to_owned(), StateId::new(self.states.len())).is_some() {
+            self.check_empty_block(automaton, node);
+            if self.ids.insert(id, self.states.len()).is_some() {
                 self.error(node, format!("two states have the id `{id}`"), "again here")
                     .remedy("give every state an id of its own");
+                continue;
             }
-            self.check_empty_block(automaton, node);
             let own = node.attribute("name").filter(|name| !name.is_empty());
             let mut name = own.map_or_else(|| format!("q{id}"), str::to_owned);
             let taken =
@@ -159,8 +168,10 @@ impl Draft {
                 }
             }
             names.insert(name.clone());
-            let [is_initial, is_final] = ["initial", "final"].map(|mark| child(node, mark).is_some());
-            self.states.push(DraftState { name, is_initial, is_final, span: tag_span(node) });
+            let key = Piece { text: id, span: tag_span(node) };
+            self.initial.extend(child(node, "initial").map(|_| key.clone()));
+            let halting = child(node, "final").map(|_| true);
+            self.states.push(DraftState { name, ..DraftState::new(key, halting) });
         }
     }
 
@@ -176,7 +187,7 @@ impl Draft {
     }
 
     /// Notes the names of all variables, so that a use outside the binding transition is seen.
-    fn find_variables(&mut self, automaton: Node<'_, '_>) {
+    fn find_variables(&mut self, automaton: Node<'a, '_>) {
         for read in automaton.descendants().filter(|node| node.has_tag_name("read")) {
             if let Ok(Read::OneOf { variable, .. }) = labels::read(text_of(read), self.n_tapes) {
                 self.variables.insert(variable);
@@ -184,40 +195,44 @@ impl Draft {
         }
     }
 
-    fn transition(&mut self, node: Node<'_, '_>) -> Option<Transition> {
+    fn transition(&mut self, node: Node<'a, '_>) -> Option<Transition<'a>> {
         let n_errors = self.findings.count();
         let (from, to) = (self.end(node, "from"), self.end(node, "to"));
         let [reads, writes, moves] = ["read", "write", "move"].map(|name| self.per_tape(node, name));
-        let looked_up: Vec<Read> = reads.iter().map(|&element| self.read(element)).collect();
+        let looked_up: Vec<Read<'a>> = reads.iter().map(|&element| self.read(element)).collect();
         for ((element, write), read) in reads.into_iter().zip(&writes).zip(&looked_up) {
             self.check_variable_use(element, read.variable());
             self.check_variable_use(*write, read.variable());
         }
         let variable = looked_up.iter().find_map(Read::variable);
         let writes = writes.into_iter().map(|element| self.write(element, variable)).collect();
-        let moves = moves.into_iter().map(|element| self.head_move(element)).collect();
+        let head = |element: Option<Node<'a, '_>>| match element {
+            Some(node) => head_move(&piece(node), ["L", "S", "R"], &mut self.findings),
+            None => Some(Move::Right),
+        };
+        let moves = moves.into_iter().filter_map(head).collect();
         if self.findings.count() > n_errors {
             return None;
         }
-        Some(Transition { from: from?, to: to?, reads: looked_up, writes, moves, span: tag_span(node) })
+        let from = *self.ids.get(from?.text)?;
+        Some(Transition { from, to: to?, reads: looked_up, writes, moves, span: tag_span(node) })
     }
 
-    fn end(&mut self, transition: Node<'_, '_>, name: &str) -> Option<StateId> {
+    fn end(&mut self, transition: Node<'a, '_>, name: &str) -> Option<Piece<'a>> {
         let Some(node) = child(transition, name) else {
             self.error(transition, format!("the transition has no `<{name}>`"), "this transition")
                 .remedy("give the id of a state");
             return None;
         };
-        let known = self.ids.get(text_of(node)).copied();
-        if known.is_none() {
+        if !self.ids.contains_key(text_of(node)) {
             self.error(node, format!("no state has the id `{}`", text_of(node)), "unknown state")
                 .remedy("the ids are those of `<state>` and `<block>`");
         }
-        known
+        Some(piece(node))
     }
 
     /// The elements called `name`, by the tape they are for.
-    fn per_tape<'a, 'i>(&mut self, transition: Node<'a, 'i>, name: &str) -> Vec<Option<Node<'a, 'i>>> {
+    fn per_tape<'i>(&mut self, transition: Node<'a, 'i>, name: &str) -> Vec<Option<Node<'a, 'i>>> {
         let mut found: Vec<Option<Node>> = vec![None; self.n_tapes];
         for node in transition.children().filter(|node| node.has_tag_name(name)) {
             let tape = node.attribute("tape").map_or(Ok(1), |tape| tape.trim().parse::<usize>());
@@ -237,14 +252,14 @@ impl Draft {
     }
 
     /// A missing element is the blank, as an empty one is.
-    fn read(&mut self, element: Option<Node<'_, '_>>) -> Read {
+    fn read(&mut self, element: Option<Node<'a, '_>>) -> Read<'a> {
         labels::read(element.map_or("", text_of), self.n_tapes).unwrap_or_else(|bad| {
             self.bad_label(element, "read", bad);
             Read::Any
         })
     }
 
-    fn write(&mut self, element: Option<Node<'_, '_>>, variable: Option<&str>) -> Written {
+    fn write(&mut self, element: Option<Node<'a, '_>>, variable: Option<&str>) -> Written<'a> {
         labels::write(element.map_or("", text_of), variable).unwrap_or_else(|bad| {
             self.bad_label(element, "write", bad);
             Written::Keep
@@ -267,17 +282,5 @@ impl Draft {
                 "only `a,b}v` and its own write are read; use a state for every symbol to be remembered",
             );
         }
-    }
-
-    fn head_move(&mut self, element: Option<Node<'_, '_>>) -> Move {
-        let Some(node) = element else { return Move::Right };
-        Move::named(text_of(node), ["L", "S", "R"]).unwrap_or_else(|| {
-            let message = match text_of(node) {
-                "" => "the move is empty".to_owned(),
-                other => format!("unknown move `{other}`"),
-            };
-            self.error(node, message, "a move").remedy("moves are `L`, `R` and `S` (stay)");
-            Move::Stay
-        })
     }
 }

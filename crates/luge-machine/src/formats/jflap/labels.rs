@@ -5,24 +5,24 @@ use crate::formats::pieces::only_character;
 
 /// A `<read>`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Read {
+pub(super) enum Read<'l> {
     /// `~`
     Any,
     /// `a`, or nothing: the blank.
-    Is(char),
+    Is(&'l str),
     /// `!x`: any symbol that does not stand in the label.
-    Not(Vec<char>),
+    Not(&'l str),
     /// `a,b}v`: one of these, remembered in a variable.
-    OneOf { symbols: Vec<char>, variable: String },
+    OneOf { symbols: Vec<&'l str>, variable: &'l str },
 }
 
 /// A `<write>`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Written {
+pub(super) enum Written<'l> {
     /// `~`
     Keep,
     /// `a`, or nothing: the blank.
-    Put(char),
+    Put(&'l str),
     /// `v`: what the variable remembers.
     Variable,
 }
@@ -41,40 +41,39 @@ pub(super) enum BadLabel {
     BadVariable,
 }
 
-pub(super) fn read(text: &str, n_tapes: usize) -> Result<Read, BadLabel> {
-    let text = text.trim();
-    match (text, only_character(text)) {
-        ("", _) => Ok(Read::Is(BLANK)),
-        ("~", _) => Ok(Read::Any),
-        (_, Some(c)) => Ok(Read::Is(c)),
-        _ if n_tapes > 1 && (text.starts_with('!') || text.contains('}')) => Err(BadLabel::SingleTapeOnly),
-        _ if text.starts_with('!') => Ok(Read::Not(text.chars().filter(|c| !c.is_whitespace()).collect())),
-        _ => {
+pub(super) fn read(text: &str, n_tapes: usize) -> Result<Read<'_>, BadLabel> {
+    match text.trim() {
+        "" => Ok(Read::Is(BLANK)),
+        "~" => Ok(Read::Any),
+        text if only_character(text).is_some() => Ok(Read::Is(text)),
+        text if n_tapes > 1 && (text.starts_with('!') || text.contains('}')) => Err(BadLabel::SingleTapeOnly),
+        text if text.starts_with('!') => Ok(Read::Not(text)),
+        text => {
             let (symbols, variable) = text.split_once('}').ok_or(BadLabel::TooLong)?;
-            let symbols = symbols.split(',').map(|s| only_character(s.trim())).collect::<Option<_>>();
-            match (symbols, variable.trim()) {
-                (None, _) | (_, "") => Err(BadLabel::BadVariable),
-                (Some(symbols), variable) => Ok(Read::OneOf { symbols, variable: variable.to_owned() }),
+            let symbols: Vec<&str> = symbols.split(',').map(str::trim).collect();
+            let is_bad = symbols.iter().any(|symbol| only_character(symbol).is_none());
+            match variable.trim() {
+                variable if is_bad || variable.is_empty() => Err(BadLabel::BadVariable),
+                variable => Ok(Read::OneOf { symbols, variable }),
             }
         }
     }
 }
 
 /// A `<write>` in a transition that binds `variable`, if it binds one.
-pub(super) fn write(text: &str, variable: Option<&str>) -> Result<Written, BadLabel> {
-    let text = text.trim();
-    match (text, only_character(text)) {
-        ("", _) => Ok(Written::Put(BLANK)),
-        ("~", _) => Ok(Written::Keep),
-        _ if variable == Some(text) => Ok(Written::Variable),
-        (_, Some(c)) => Ok(Written::Put(c)),
+pub(super) fn write<'l>(text: &'l str, variable: Option<&str>) -> Result<Written<'l>, BadLabel> {
+    match text.trim() {
+        "" => Ok(Written::Put(BLANK)),
+        "~" => Ok(Written::Keep),
+        text if variable == Some(text) => Ok(Written::Variable),
+        text if only_character(text).is_some() => Ok(Written::Put(text)),
         _ => Err(BadLabel::TooLong),
     }
 }
 
-impl Read {
+impl<'l> Read<'l> {
     /// The variable bound here.
-    pub(super) fn variable(&self) -> Option<&str> {
+    pub(super) fn variable(&self) -> Option<&'l str> {
         match self {
             Self::OneOf { variable, .. } => Some(variable),
             _ => None,
@@ -82,24 +81,27 @@ impl Read {
     }
 
     /// The symbols the label shows to be in the alphabet. A comma inside `!…` is taken as a separator.
-    pub(super) fn mentions(&self) -> Vec<char> {
+    pub(super) fn mentions(&self) -> Vec<&'l str> {
         match self {
             Self::Any => Vec::new(),
-            Self::Is(symbol) => vec![*symbol],
-            Self::Not(label) => match label.get(1..).unwrap_or_default() {
-                [only] => vec![*only],
-                listed => listed.iter().copied().filter(|&c| c != ',').collect(),
-            },
+            Self::Is(symbol) => vec![symbol],
+            Self::Not(label) => {
+                let listed = label[1..].split("").filter(|symbol| !symbol.trim().is_empty());
+                match listed.clone().count() {
+                    1 => listed.collect(),
+                    _ => listed.filter(|symbol| *symbol != ",").collect(),
+                }
+            }
             Self::OneOf { symbols, .. } => symbols.clone(),
         }
     }
 
     /// Whether the label fits a symbol.
-    pub(super) fn fits(&self, symbol: char) -> bool {
+    pub(super) fn fits(&self, symbol: &str) -> bool {
         match self {
             Self::Any => true,
             Self::Is(expected) => *expected == symbol,
-            Self::Not(label) => !label.contains(&symbol),
+            Self::Not(label) => !label.contains(symbol),
             Self::OneOf { symbols, .. } => symbols.contains(&symbol),
         }
     }
@@ -109,7 +111,7 @@ impl Read {
 mod tests {
     use super::*;
 
-    fn check(text: &str, expected: Result<Read, BadLabel>) {
+    fn check(text: &str, expected: Result<Read<'_>, BadLabel>) {
         assert_eq!(read(text, 1), expected, "{text}");
     }
 
@@ -117,12 +119,12 @@ mod tests {
     fn reads_are_told_apart() {
         check("", Ok(Read::Is(BLANK)));
         check("□", Ok(Read::Is(BLANK)));
-        check(" a ", Ok(Read::Is('a')));
-        check("!", Ok(Read::Is('!')));
-        check("}", Ok(Read::Is('}')));
+        check(" a ", Ok(Read::Is("a")));
+        check("!", Ok(Read::Is("!")));
+        check("}", Ok(Read::Is("}")));
         check("~", Ok(Read::Any));
-        check("!□a", Ok(Read::Not(vec!['!', BLANK, 'a'])));
-        check("a, □ } w1", Ok(Read::OneOf { symbols: vec!['a', BLANK], variable: "w1".into() }));
+        check("!□a", Ok(Read::Not("!□a")));
+        check("a, □ } w1", Ok(Read::OneOf { symbols: vec!["a", BLANK], variable: "w1" }));
         check("ab", Err(BadLabel::TooLong));
         check("a,,b}v", Err(BadLabel::BadVariable));
         check("a,b}", Err(BadLabel::BadVariable));
@@ -131,7 +133,7 @@ mod tests {
 
     #[test]
     fn commas_separate_in_a_negation() {
-        assert_eq!(read("!a,b", 1).unwrap().mentions(), ['a', 'b']);
-        assert_eq!(read("!,", 1).unwrap().mentions(), [',']);
+        assert_eq!(read("!a,b", 1).unwrap().mentions(), ["a", "b"]);
+        assert_eq!(read("!,", 1).unwrap().mentions(), [","]);
     }
 }

@@ -1,33 +1,32 @@
 //! Writes `.jff` files, the states on a grid so that JFLAP can show them.
 
-use super::{BLANK, determinism::first_conflict};
+use super::BLANK;
 use crate::{
-    Machine, Pattern, Rule, StateId, SymbolId, Tape,
-    formats::{
-        MAX_RULES, Obstacle, check_names, check_rejecting, check_writable, rules_of_all, spelled_symbols,
-        unmentioned, unnamed_symbols,
-    },
+    Alphabet, Machine, Pattern, Rule, StateId, SymbolId,
+    formats::{KnownRules, Limits, spelling_problem, unnamed_symbols},
 };
 
 /// States in a row, and the distance between them.
 const PER_ROW: usize = 8;
 const SPACING: usize = 120;
 
-/// Writes a machine, its states on a grid. The format has no place for an input.
-///
-/// # Errors
-/// If the machine has read-only tapes, halts without accepting, or has names the format cannot spell or mention.
-pub(in crate::formats) fn write(machine: &Machine) -> Result<String, Obstacle> {
-    let labels: Vec<Vec<String>> = machine.tapes().iter().map(labels).collect::<Result<_, _>>()?;
-    check_names(machine, spells_state, |name| {
-        format!("the name `{}` cannot stand in XML", name.escape_debug())
-    })?;
-    check_rejecting(machine)?;
-    let rules = rules_of_all(machine, are_unordered, |name| {
-        format!("state `{name}` needs more than {MAX_RULES} rules where their order does not matter")
-    })?;
-    let special = mention_all(machine, &labels, &rules)?;
+/// What a structure can say. It declares no alphabets: a symbol that no rule mentions would be lost.
+pub(in crate::formats) const LIMITS: Limits = Limits {
+    has_one_tape: false,
+    may_reject: false,
+    symbol_problem: |alphabet, symbol| spelling_problem(alphabet, symbol, character_problem),
+    name_problem: |name| {
+        let is_odd = name.is_empty() || !name.chars().all(is_xml);
+        is_odd.then(|| format!("the name `{}` cannot stand in XML", name.escape_debug()))
+    },
+    expands: |rules| !KnownRules::are_unordered(rules),
+    keeps_unnamed: |machine, _| mention_all(machine).is_some(),
+    ..Limits::WIDE
+};
 
+/// Writes a machine, its states on a grid. The format has no place for an input.
+pub(in crate::formats) fn write(machine: &Machine) -> String {
+    let special = mention_all(machine);
     let mut text =
         String::from("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n<structure>\n");
     text += "  <type>turing</type>\n";
@@ -44,25 +43,29 @@ pub(in crate::formats) fn write(machine: &Machine) -> Result<String, Obstacle> {
             "    <state id=\"{state}\" name=\"{name}\"><x>{x}.0</x><y>{y}.0</y>{initial}{accepting}</state>\n"
         );
     }
-    for (index, (state, rule)) in rules.iter().enumerate() {
-        text += &transition(&labels, *state, rule, None);
-        if let Some((_, read)) = special.as_ref().filter(|(at, _)| *at == index) {
-            text += &transition(&labels, *state, rule, Some(read));
+    for (state, rule) in all_rules(machine) {
+        text += &transition(machine, state, rule, None);
+        if let Some((_, read)) = special.as_ref().filter(|(at, _)| std::ptr::eq(*at, rule)) {
+            text += &transition(machine, state, rule, Some(read));
         }
     }
-    Ok(text + "  </automaton>\n</structure>\n")
+    text + "  </automaton>\n</structure>\n"
 }
 
-/// Whether the order of rules does not matter.
-fn are_unordered(rules: &[Rule]) -> bool {
-    first_conflict(&rules.iter().collect::<Vec<_>>()).is_none()
+fn all_rules(machine: &Machine) -> impl Iterator<Item = (StateId, &Rule)> {
+    machine.state_ids().flat_map(|state| machine.rules(state).iter().map(move |rule| (state, rule)))
+}
+
+/// A symbol as it is written: the blank is nothing.
+fn label(alphabet: &Alphabet, symbol: SymbolId) -> &str {
+    if symbol == alphabet.blank() { "" } else { alphabet.name(symbol) }
 }
 
 /// A rule as a transition; `read`, if it is given, stands in place of what the rule reads.
-fn transition(labels: &[Vec<String>], state: StateId, rule: &Rule, read: Option<&str>) -> String {
+fn transition(machine: &Machine, state: StateId, rule: &Rule, read: Option<&str>) -> String {
     let mut text = format!("    <transition><from>{state}</from><to>{}</to>", rule.next);
-    for (index, labels) in labels.iter().enumerate() {
-        let spelled = |symbol: Option<SymbolId>| symbol.map_or("~", |symbol| &labels[symbol.index()]);
+    for (index, tape) in machine.tapes().iter().enumerate() {
+        let spelled = |symbol: Option<SymbolId>| symbol.map_or("~", |symbol| label(&tape.alphabet, symbol));
         let elements = [
             ("read", read.unwrap_or_else(|| spelled(rule.reads[index].symbol()))),
             ("write", spelled(rule.writes[index].symbol())),
@@ -99,50 +102,31 @@ fn is_xml(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
 }
 
-/// The symbols of a tape as they are written: the blank is nothing.
-fn labels(tape: &Tape) -> Result<Vec<String>, Obstacle> {
-    check_writable(tape)?;
-    spelled_symbols(tape, "", symbol_problem)
-}
-
 /// Why a character cannot be a symbol.
-pub(in crate::formats) fn symbol_problem(c: char) -> Option<String> {
+fn character_problem(c: char) -> Option<String> {
     match c {
         '~' => Some("`~` means any symbol there".to_owned()),
-        BLANK => Some(format!("`{BLANK}` is the blank there")),
+        '□' => Some(format!("`{BLANK}` is the blank there")),
         c if c.is_whitespace() || !is_xml(c) => Some(format!("`{}` is not a symbol there", c.escape_debug())),
         _ => None,
     }
 }
 
-/// Whether a state may have this name.
-pub(in crate::formats) fn spells_state(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(is_xml)
-}
-
-/// The format declares no alphabets: a symbol that no rule mentions would be lost. On a single tape the first rule that can is
-/// written a second time, reading instead of its symbol `!` and all others. Returns that rule's place and its label, if one is needed.
-fn mention_all(
-    machine: &Machine,
-    labels: &[Vec<String>],
-    rules: &[(StateId, Rule)],
-) -> Result<Option<(usize, String)>, Obstacle> {
-    for (index, tape) in machine.tapes().iter().enumerate() {
-        let labels = &labels[index];
-        let lost = unnamed_symbols(machine, index, rules.iter().map(|(_, rule)| rule));
-        let Some(&first) = lost.first() else { continue };
-        let narrowed = rules.iter().enumerate().find_map(|(at, (_, rule))| match rule.reads[index] {
-            Pattern::Is(symbol) if tape.alphabet.name(symbol) != "!" => Some((at, symbol)),
-            _ => None,
-        });
-        // Inside `!…` a comma separates, so a comma that nothing else mentions cannot be mentioned there.
-        let comma_lost = lost.iter().any(|&symbol| labels[symbol.index()] == ",");
-        let Some((at, read)) = narrowed.filter(|_| machine.n_tapes() == 1 && !comma_lost) else {
-            return Err(unmentioned(tape, first));
-        };
-        let others = labels.iter().enumerate().filter(|&(symbol, _)| symbol != read.index());
-        let label: String = others.map(|(_, name)| name.chars().next().unwrap_or(BLANK)).collect();
-        return Ok(Some((at, format!("!{label}"))));
+/// On a single tape symbols that no rule mentions come back if a rule that can is written a second time, reading instead of its
+/// symbol `!` and all others. Returns that rule and its label.
+fn mention_all(machine: &Machine) -> Option<(&Rule, String)> {
+    let [tape] = machine.tapes() else { return None };
+    let alphabet = &tape.alphabet;
+    let lost = unnamed_symbols(machine, 0);
+    // Inside `!…` a comma separates, so a comma that nothing else mentions cannot be mentioned there.
+    if lost.is_empty() || lost.iter().any(|&symbol| alphabet.name(symbol) == ",") {
+        return None;
     }
-    Ok(None)
+    let (rule, read) = all_rules(machine).find_map(|(_, rule)| match rule.reads[0] {
+        Pattern::Is(symbol) if alphabet.name(symbol) != "!" => Some((rule, symbol)),
+        _ => None,
+    })?;
+    let others = alphabet.symbols().filter(|&symbol| symbol != read);
+    let spelled = |symbol| if symbol == alphabet.blank() { BLANK } else { alphabet.name(symbol) };
+    Some((rule, format!("!{}", others.map(spelled).collect::<String>())))
 }

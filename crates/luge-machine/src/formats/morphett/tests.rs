@@ -1,16 +1,26 @@
-use super::{read, write};
-use crate::{Alphabet, Machine, Missing, Move, Pattern, Severity, SymbolId, Write};
+use crate::{
+    Alphabet, Diagnostic, Machine, Missing, Move, Pattern, Severity, SymbolId, Write,
+    formats::{Format, Inexpressible, Loaded, ReadOptions},
+};
+
+fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+    super::read(text, &ReadOptions::default())
+}
+
+fn write(machine: &Machine) -> Result<String, Inexpressible> {
+    Format::Morphett.write(machine, None)
+}
 
 fn machine(text: &str) -> Machine {
-    read(text, None, &[]).unwrap_or_else(|errors| panic!("{text}: {errors:?}")).machine
+    read(text).unwrap_or_else(|errors| panic!("{text}: {errors:?}")).machine
 }
 
 #[track_caller]
 fn check_prints(text: &str, expected: &str) {
     let machine = machine(text);
-    let printed = write(&machine, None).unwrap();
+    let printed = write(&machine).unwrap();
     assert_eq!(printed, expected);
-    assert_eq!(read(&printed, None, &[]).unwrap().machine, machine);
+    assert_eq!(read(&printed).unwrap().machine, machine);
 }
 
 #[test]
@@ -39,10 +49,10 @@ fn halting_states_go_by_their_names() {
 
 #[test]
 fn the_last_duplicate_counts_and_is_reported() {
-    let loaded = read("0 1 1 r 0\n0 1 0 l halt ; again\nhalt 1 1 r 0 !\n", None, &[]).unwrap();
+    let loaded = read("0 1 1 r 0\n0 1 0 l halt ; again\nhalt 1 1 r 0 !\n").unwrap();
     let found: Vec<_> = loaded.warnings.iter().map(|w| (w.severity, w.span.clone())).collect();
     assert_eq!(found, [(Severity::Warning, 10..22), (Severity::Warning, 31..45)]);
-    assert_eq!(write(&loaded.machine, None).unwrap(), "0 1 0 l halt\n0 * * * halt-no-rule\n");
+    assert_eq!(write(&loaded.machine).unwrap(), "0 1 0 l halt\n0 * * * halt-no-rule\n");
 }
 
 #[test]
@@ -56,7 +66,7 @@ fn names_change_only_where_they_must() {
         b.rule(state, [Pattern::Is(SymbolId(1))], [Write::Put(SymbolId(0))], [Move::Right], next);
         b.rule(state, [Pattern::Any], [Write::Keep], [Move::Stay], refused);
     }
-    let printed = write(&b.clone().build().unwrap(), None).unwrap();
+    let printed = write(&b.clone().build().unwrap()).unwrap();
     assert_eq!(
         printed,
         "0 x * * halt-reject-halt\n0 0 _ r go\n0 * * * halt-reject-halt\ngo 0 _ r run-halting\n\
@@ -64,7 +74,7 @@ fn names_change_only_where_they_must() {
     );
     b.missing(Missing::Halt);
     b.state("lost");
-    assert!(write(&b.build().unwrap(), None).unwrap_err().to_string().contains("`lost` has no rule for `0`"));
+    assert!(write(&b.build().unwrap()).unwrap_err().to_string().contains("`lost` has no rule for `0`"));
 }
 
 #[test]
@@ -72,6 +82,7 @@ fn too_many_symbols_are_refused() {
     let rules = |n: usize| -> String { ('\u{4e00}'..).take(n).map(|c| format!("0 {c} * r 0\n")).collect() };
     assert_eq!(machine(&rules(255)).tapes()[0].alphabet.len(), 256);
     let text = rules(256);
-    let errors = read(&text, None, &[]).unwrap_err();
-    assert_eq!((errors[0].message.as_str(), errors[0].position(&text)), ("more than 256 symbols", (256, 1)));
+    let errors = read(&text).unwrap_err();
+    let found = (errors[0].message.as_str(), errors[0].position(&text));
+    assert_eq!(found, ("more than 256 symbols on a tape", (256, 3)));
 }

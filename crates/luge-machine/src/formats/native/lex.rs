@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::Diagnostic;
+use crate::{Diagnostic, formats::Piece};
 
 /// What a token is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,6 +30,11 @@ impl Token {
     /// The name of a token that is known to spell one.
     pub(super) fn text(&self) -> &str {
         self.name().unwrap_or_default()
+    }
+
+    /// The name of such a token and its place.
+    pub(super) fn piece(&self) -> Piece<'_> {
+        Piece { text: self.text(), span: self.span.clone() }
     }
 
     /// The name the token spells, if it spells one.

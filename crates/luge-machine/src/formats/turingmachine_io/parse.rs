@@ -10,9 +10,12 @@ use super::{
     yaml::{Document, Kind, NodeId},
 };
 use crate::{
-    Diagnostic, Input, Machine, Missing, Move, Pattern, StateId, TapeInput, Write,
+    Diagnostic, Missing, Move, Severity,
     diagnostic::Findings,
-    formats::{Characters, Loaded, MAX_SYMBOLS, finish, listed, only_character},
+    formats::{
+        Custom, Draft, DraftRule, DraftState, Loaded, Order, Piece, ReadOptions, check_symbol, collected,
+        listed,
+    },
 };
 
 /// The keys of a bare machine, and those that older files may carry.
@@ -26,20 +29,24 @@ const MAX_SHARED: usize = 100_000;
 ///
 /// # Errors
 /// All errors found in the text, in order, and the warnings with them.
-pub(in crate::formats) fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+pub(in crate::formats) fn read(text: &str, options: &ReadOptions) -> Result<Loaded, Vec<Diagnostic>> {
     let document = Document::parse(text).map_err(|error| vec![error])?;
     match saved::source_code(&document) {
-        Some(source) => saved::read(&document, source, text),
-        None => machine(&document, text),
+        Some(source) => saved::read(&document, source, text, options),
+        None => machine(&document, text, options),
     }
 }
 
 /// Reads the bare machine.
-pub(super) fn machine(document: &Document, text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+pub(super) fn machine(
+    document: &Document,
+    text: &str,
+    options: &ReadOptions,
+) -> Result<Loaded, Vec<Diagnostic>> {
     let mut reader = Reader {
         document,
         findings: Findings::default(),
-        states: HashMap::new(),
+        states: HashSet::new(),
         synonyms: HashMap::new(),
         instructions: None,
         // Without aliases every entry takes up a byte at least.
@@ -47,48 +54,41 @@ pub(super) fn machine(document: &Document, text: &str) -> Result<Loaded, Vec<Dia
     };
     let top = reader.top();
     let value = |key: &str| top.get(key).copied();
-    let rows = value("table").map_or_else(Vec::new, |table| reader.rows(table));
+    let states = value("table").map_or_else(Vec::new, |table| reader.rows(table));
     let blank = value("blank").and_then(|node| reader.symbol(node, "the blank"));
     let must_be_key = |_: &str| "it must be one of the keys of `table`".to_owned();
     let start = value("start state").and_then(|node| reader.declared(node, "start state", must_be_key));
     let laid = value("input").filter(|&node| !document.is_null(node));
-    let laid = laid.and_then(|node| reader.text(node, "the input", "a text"));
-    let symbols = reader.symbols(blank.unwrap_or(' '), &rows, laid.unwrap_or_default());
-
-    let mut builder = Machine::builder();
-    builder.missing(Missing::Halt);
-    builder.tape("tape", symbols.alphabet());
-    if let Some(name) = value("name").and_then(|node| document.text(node)) {
-        builder.name(name);
-    }
-    for (name, cells) in &rows {
-        let state = builder.push_state((*name).to_owned());
-        let Some(cells) = cells else {
-            builder.halt_in(state, true);
-            continue;
-        };
-        for &(symbol, Instruction { write, head, target }) in cells {
-            let read = Pattern::Is(symbols.id(symbol));
-            let write = write.map_or(Write::Keep, |c| Write::Put(symbols.id(c)));
-            builder.rule(state, [read], [write], [head], target.unwrap_or(state));
-        }
-    }
-    builder.start(start.unwrap_or(StateId(0)));
-    let input = laid.map(|laid| Input {
-        tapes: vec![TapeInput { symbols: laid.chars().map(|c| symbols.id(c)).collect(), head: 0 }],
+    let laid = laid.and_then(|node| reader.text(node, "the input", "a text")).map(|piece| {
+        let characters = piece.characters().into_iter();
+        characters.map(|character| Piece { span: piece.span.clone(), ..character }).collect::<Vec<_>>()
     });
-    finish(builder, input, reader.findings, text)
+
+    let custom = Custom {
+        undeclared: |name| Err(format!("declare `{name}` in `table`")),
+        rules_of_halting: Severity::Error,
+        order: Order::First,
+    };
+    let mut draft = Draft::new(Missing::Halt, custom, reader.findings);
+    draft.name = value("name").and_then(|node| document.text(node));
+    draft.states = states;
+    draft.start = start;
+    let named = draft.named(0).into_iter().chain(laid.iter().flatten().cloned());
+    let blank = blank.map_or(" ", |blank| blank.text);
+    let alphabet = collected(blank, named, true, options.inputs.first(), &mut draft.findings);
+    draft.add_tapes(vec![alphabet]);
+    if let Some(laid) = laid {
+        draft.lay(laid.into_iter().map(|character| character.text), 0);
+    }
+    draft.resolve(text)
 }
 
-/// One state of the table and what it does symbol by symbol; nothing if it halts.
-type Row<'d> = (&'d str, Option<Vec<(char, Instruction)>>);
-
 /// What to do; no target means the same state, nothing to write means to keep.
-#[derive(Clone, Copy)]
-struct Instruction {
-    write: Option<char>,
+#[derive(Clone)]
+struct Instruction<'d> {
+    write: Option<Piece<'d>>,
     head: Move,
-    target: Option<StateId>,
+    target: Option<Piece<'d>>,
 }
 
 struct Reader<'d> {
@@ -97,15 +97,15 @@ struct Reader<'d> {
     /// How many more entries of maps and lists are read.
     n_left: usize,
     /// The states of the table.
-    states: HashMap<&'d str, StateId>,
+    states: HashSet<&'d str>,
     /// `None` for a synonym that has an error of its own.
-    synonyms: HashMap<&'d str, Option<Instruction>>,
+    synonyms: HashMap<&'d str, Option<Instruction<'d>>>,
     /// What an instruction can be, in words, once they were needed.
     instructions: Option<String>,
 }
 
 /// What an instruction can be, the synonyms with it.
-fn instructions(synonyms: &HashMap<&str, Option<Instruction>>) -> String {
+fn instructions(synonyms: &HashMap<&str, Option<Instruction<'_>>>) -> String {
     let known: BTreeSet<&str> = synonyms.keys().copied().collect();
     let help = "an instruction is `L`, `R`, a synonym, or a map such as `{write: 1, L: state}`";
     if known.is_empty() { help.to_owned() } else { format!("{help}; synonyms: {}", listed(known, ", ")) }
@@ -129,17 +129,17 @@ impl<'d> Reader<'d> {
     }
 
     /// The spelling of a scalar. What is none is noted: `what` must be something else.
-    fn text(&mut self, node: NodeId, what: &str, must_be: &str) -> Option<&'d str> {
-        let text = self.document.text(node);
-        if text.is_none() {
+    fn text(&mut self, node: NodeId, what: &str, must_be: &str) -> Option<Piece<'d>> {
+        let Some(text) = self.document.text(node) else {
             self.error(node, format!("{what} must be {must_be}"), "a list or a map");
-        }
-        text
+            return None;
+        };
+        Some(Piece { text, span: self.document.node(node).span.clone() })
     }
 
     /// The entries of a mapping whose keys are words, each once; other keys are noted and left out.
     fn entries(&mut self, mapping: NodeId, what: &str) -> Option<Vec<(&'d str, NodeId, NodeId)>> {
-        let Kind::Mapping(entries) = &self.document.node(mapping).kind else {
+        let Some(entries) = self.document.mapping(mapping) else {
             self.error(mapping, format!("{what} must be a map"), "expected `key: value` pairs");
             return None;
         };
@@ -148,8 +148,8 @@ impl<'d> Reader<'d> {
         }
         let mut seen = HashSet::new();
         let mut found = Vec::new();
-        for &(key, value) in entries {
-            match self.text(key, &format!("a key of {what}"), "a word") {
+        for &[key, value] in entries {
+            match self.text(key, &format!("a key of {what}"), "a word").map(|name| name.text) {
                 Some(name) if seen.insert(name) => found.push((name, key, value)),
                 Some(name) => {
                     self.error(key, format!("`{name}` stands twice in {what}"), "the second time");
@@ -177,12 +177,9 @@ impl<'d> Reader<'d> {
                 self.error(root, format!("`{name}` is missing"), "expected in this document");
             }
         }
-        // States are numbered first, because targets may name later ones.
-        let states = top.get("table").map_or(&[][..], |&table| self.document.entries(table));
-        for name in states.iter().filter_map(|&(key, _)| self.document.text(key)) {
-            let next = StateId::new(self.states.len());
-            self.states.entry(name).or_insert(next);
-        }
+        // All states are known first, because targets may name later ones.
+        let states = top.get("table").and_then(|&table| self.document.mapping(table)).unwrap_or_default();
+        self.states.extend(states.iter().filter_map(|&[key, _]| self.document.text(key)));
         if let Some(&synonyms) = top.get("synonyms").filter(|&&node| !self.document.is_null(node)) {
             self.declare_synonyms(synonyms);
         }
@@ -209,51 +206,56 @@ impl<'d> Reader<'d> {
         }
     }
 
-    fn rows(&mut self, table: NodeId) -> Vec<Row<'d>> {
+    fn rows(&mut self, table: NodeId) -> Vec<DraftState<'d>> {
         let entries = self.entries(table, "`table`").unwrap_or_default();
-        let row = |(name, _, body): (&'d str, NodeId, NodeId)| {
-            (name, if self.document.is_null(body) { None } else { Some(self.cells(name, body)) })
+        let row = |(text, key, body): (&'d str, NodeId, NodeId)| {
+            let key = Piece { text, span: self.document.node(key).span.clone() };
+            let halts = self.document.is_null(body);
+            let mut state = DraftState::new(key, halts.then_some(true));
+            if !halts {
+                self.cells(&mut state, body);
+            }
+            state
         };
         entries.into_iter().map(row).collect()
     }
 
     /// The instructions of one state, symbol by symbol.
-    fn cells(&mut self, state: &str, body: NodeId) -> Vec<(char, Instruction)> {
-        let mut cells = Vec::new();
-        let Kind::Mapping(entries) = &self.document.node(body).kind else {
-            let message = format!("state `{state}` must be a map from symbols to instructions");
+    fn cells(&mut self, state: &mut DraftState<'d>, body: NodeId) {
+        let Some(entries) = self.document.mapping(body) else {
+            let message = format!("state `{}` must be a map from symbols to instructions", state.name);
             self.error(body, message, "expected `symbol: instruction` pairs")
                 .remedy("a halting state has nothing after the `:`");
-            return cells;
+            return;
         };
         if !self.may_take(body, entries.len()) {
-            return cells;
+            return;
         }
         let mut seen = HashSet::new();
-        for (key, value) in entries {
+        for [key, value] in entries {
             let instruction = self.instruction(*value);
-            let keys = match &self.document.node(*key).kind {
-                Kind::Sequence(items) => items.as_slice(),
+            let keys = match self.document.node(*key).kind {
+                Kind::Sequence => self.document.node(*key).children.as_slice(),
                 _ => std::slice::from_ref(key),
             };
             if !self.may_take(*key, keys.len()) {
-                return cells;
+                return;
             }
             for &key in keys {
                 let Some(symbol) = self.key(key) else { continue };
-                if !seen.insert(symbol) {
-                    let message = format!("symbol `{symbol}` stands twice in state `{state}`");
+                if !seen.insert(symbol.text) {
+                    let message = format!("symbol `{}` stands twice in state `{}`", symbol.text, state.name);
                     self.error(key, message, "the second time");
-                } else if let Some(instruction) = instruction {
-                    cells.push((symbol, instruction));
+                } else if let Some(Instruction { write, head, target }) = instruction.clone() {
+                    let (next, span) = (target.unwrap_or_else(|| state.key.clone()), symbol.span.clone());
+                    state.rules.push(DraftRule::single(Some(symbol), write, head, next, span));
                 }
             }
         }
-        cells
     }
 
     /// The symbol a key stands for. The site lets a longer key pass, which then fits no symbol.
-    fn key(&mut self, node: NodeId) -> Option<char> {
+    fn key(&mut self, node: NodeId) -> Option<Piece<'d>> {
         let longer = self.document.text(node).filter(|text| text.chars().nth(1).is_some());
         let Some(text) = longer else { return self.symbol(node, "a key") };
         let message = format!("the key `{text}` is not a single character, so it never matches");
@@ -262,7 +264,7 @@ impl<'d> Reader<'d> {
         None
     }
 
-    fn instruction(&mut self, node: NodeId) -> Option<Instruction> {
+    fn instruction(&mut self, node: NodeId) -> Option<Instruction<'d>> {
         if self.document.is_null(node) {
             self.error(node, "an instruction is missing", "expected `L`, `R`, a synonym or a map")
                 .remedy("to halt at this symbol, leave out the symbol");
@@ -276,7 +278,7 @@ impl<'d> Reader<'d> {
             Some(word) => word,
         };
         if let Some(instruction) = self.synonyms.get(word) {
-            return *instruction;
+            return instruction.clone();
         }
         let help = self.instructions.get_or_insert_with(|| instructions(&self.synonyms)).clone();
         self.error(node, format!("`{word}` is not an instruction"), "neither `L`, `R` nor a synonym")
@@ -284,7 +286,7 @@ impl<'d> Reader<'d> {
         None
     }
 
-    fn instruction_map(&mut self, node: NodeId) -> Option<Instruction> {
+    fn instruction_map(&mut self, node: NodeId) -> Option<Instruction<'d>> {
         let n_findings = self.findings.count();
         let mut write = None;
         let mut moves = Vec::new();
@@ -300,9 +302,11 @@ impl<'d> Reader<'d> {
             }
         }
         let is_sound = self.findings.count() == n_findings;
-        match moves[..] {
-            [(_, head, target)] if is_sound => return Some(Instruction { write, head, target }),
-            [_, (second, ..), ..] => _ = self.error(second, "an instruction moves once", "a second move"),
+        match moves.as_slice() {
+            [(_, head, target)] if is_sound => {
+                return Some(Instruction { write, head: *head, target: target.clone() });
+            }
+            &[_, (second, ..), ..] => _ = self.error(second, "an instruction moves once", "a second move"),
             [] if is_sound => _ = self.error(node, "an instruction must move", "neither `L` nor `R`"),
             _ => {}
         }
@@ -310,7 +314,7 @@ impl<'d> Reader<'d> {
     }
 
     /// The state a move leads to; nothing means the same state.
-    fn target(&mut self, node: NodeId) -> Option<StateId> {
+    fn target(&mut self, node: NodeId) -> Option<Piece<'d>> {
         if self.document.is_null(node) {
             return None;
         }
@@ -319,41 +323,22 @@ impl<'d> Reader<'d> {
         })
     }
 
-    fn declared(&mut self, node: NodeId, what: &str, help: impl Fn(&str) -> String) -> Option<StateId> {
-        let name = self.text(node, &format!("a {what}"), "the name of a state")?;
-        let state = self.states.get(name).copied();
-        if state.is_none() {
-            let message = format!("the {what} `{name}` is not a state of the table");
-            self.error(node, message, "no such state").remedy(help(name));
+    fn declared(&mut self, node: NodeId, what: &str, help: impl Fn(&str) -> String) -> Option<Piece<'d>> {
+        let state = self.text(node, &format!("a {what}"), "the name of a state")?;
+        if self.states.contains(state.text) {
+            return Some(state);
         }
-        state
+        let message = format!("the {what} `{}` is not a state of the table", state.text);
+        self.error(node, message, "no such state").remedy(help(state.text));
+        None
     }
 
-    fn symbol(&mut self, node: NodeId, what: &str) -> Option<char> {
-        let text = self.text(node, what, "one character")?;
-        let symbol = only_character(text);
-        if text.is_empty() {
-            self.error(node, format!("{what} must be one character"), "nothing here")
-                .remedy("a space must stand in quotes: ' '");
-        } else if symbol.is_none() {
-            let message = format!("{what} must be one character, not `{text}`");
-            self.error(node, message, "more than one character");
-        }
-        symbol
-    }
-
-    /// The blank, then all other symbols that occur, sorted.
-    fn symbols(&mut self, blank: char, rows: &[Row<'_>], input: &str) -> Characters {
-        let cells = rows.iter().flat_map(|(_, cells)| cells.iter().flatten());
-        let in_table = cells.flat_map(|&(symbol, instruction)| [Some(symbol), instruction.write]);
-        let mut symbols = Characters::new(blank, in_table.flatten().chain(input.chars()));
-        let n_symbols = symbols.as_slice().len();
-        if n_symbols > MAX_SYMBOLS {
-            let message = format!("{n_symbols} symbols, but at most {MAX_SYMBOLS} are supported");
-            self.error(self.document.root, message, "in this document");
-            symbols.truncate();
-        }
-        symbols
+    fn symbol(&mut self, node: NodeId, what: &str) -> Option<Piece<'d>> {
+        let symbol = self.text(node, what, "one character")?;
+        let n_findings = self.findings.count();
+        let help = "a symbol is one character; a space must stand in quotes: ' '";
+        check_symbol(&symbol, what, help, &mut self.findings);
+        (self.findings.count() == n_findings).then_some(symbol)
     }
 }
 

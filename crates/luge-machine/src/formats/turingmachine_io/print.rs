@@ -3,7 +3,7 @@
 use super::yaml::is_null_word;
 use crate::{
     Alphabet, Input, Machine, Missing, Move, Rule, StateId, SymbolId,
-    formats::{Obstacle, check_names, only_tape, without_rule},
+    formats::{Limits, Obstacle, only_character},
 };
 
 /// YAML allows a key at most 1024 characters.
@@ -11,20 +11,28 @@ const LONGEST_NAME: usize = 1000;
 /// Keys that list symbols stay far below that length.
 const MAX_LISTED: usize = 24;
 
+/// What a document can say.
+pub(in crate::formats) const LIMITS: Limits = Limits {
+    has_stay: false,
+    missing: Some(Missing::Halt),
+    symbol_problem: |alphabet, symbol| {
+        let name = alphabet.name(symbol);
+        only_character(name).is_none().then(|| format!("symbol `{name}` is not one character"))
+    },
+    name_problem: |name| {
+        let begin: String = name.chars().take(20).collect();
+        let is_long = scalar(name).chars().count() > LONGEST_NAME;
+        is_long.then(|| format!("the name `{begin}…` is too long for a key"))
+    },
+    ..Limits::WIDE
+};
+
 /// Writes a machine and its input.
 ///
 /// # Errors
-/// What turingmachine.io cannot express.
+/// If the input cannot be written.
 pub(in crate::formats) fn write(machine: &Machine, input: Option<&Input>) -> Result<String, Obstacle> {
-    let tape = only_tape(machine)?;
-    let alphabet = &tape.alphabet;
-    if let Some(name) = alphabet.names().iter().find(|name| name.chars().count() != 1) {
-        let reason = format!("symbol `{name}` is not one character");
-        return Err(Obstacle::Alphabet { tape: tape.name.clone(), reason });
-    }
-    check_names(machine, spells_state, |name| {
-        format!("the name `{}…` is too long for a key", name.chars().take(20).collect::<String>())
-    })?;
+    let alphabet = &machine.tapes()[0].alphabet;
     let mut text = String::new();
     if let Some(name) = machine.name() {
         text += &format!("name: {}\n", scalar(name));
@@ -40,16 +48,11 @@ pub(in crate::formats) fn write(machine: &Machine, input: Option<&Input>) -> Res
         match machine.halting(state) {
             Some(true) => {}
             Some(false) => text += " {}",
-            None => text += &row(machine, state)?,
+            None => text += &row(machine, state),
         }
         text.push('\n');
     }
     Ok(text)
-}
-
-/// Whether a state may have this name.
-pub(in crate::formats) fn spells_state(name: &str) -> bool {
-    scalar(name).chars().count() <= LONGEST_NAME
 }
 
 /// Writes a machine and its input as the site saves them: the bare machine as text in a document.
@@ -78,13 +81,9 @@ fn input_line(alphabet: &Alphabet, input: &Input) -> Result<String, Obstacle> {
 }
 
 /// The instructions of a running state, symbols with the same one after another listed in one key.
-fn row(machine: &Machine, state: StateId) -> Result<String, Obstacle> {
+fn row(machine: &Machine, state: StateId) -> String {
     let (alphabet, rules) = (&machine.tapes()[0].alphabet, machine.rules(state));
     let rule_for = |symbol: SymbolId| rules.iter().position(|rule| rule.matches(&[symbol]));
-    let missing = alphabet.symbols().find(|&symbol| rule_for(symbol).is_none());
-    if let (Missing::Reject, Some(symbol)) = (machine.missing(), missing) {
-        return Err(without_rule(machine, state, symbol, "rejects there, where turingmachine.io halts"));
-    }
     let mut live: Vec<(usize, SymbolId)> =
         alphabet.symbols().filter_map(|symbol| Some((rule_for(symbol)?, symbol))).collect();
     live.sort_unstable();
@@ -97,36 +96,32 @@ fn row(machine: &Machine, state: StateId) -> Result<String, Obstacle> {
         }
     }
     if groups.is_empty() {
-        return Ok(" {}".to_owned());
+        return " {}".to_owned();
     }
     let mut text = String::new();
     for (names, rule) in groups {
         let key =
             if let [name] = names.as_slice() { name.clone() } else { format!("[{}]", names.join(", ")) };
-        text += &format!("\n    {key}: {}", instruction(machine, state, rule)?);
+        text += &format!("\n    {key}: {}", instruction(machine, state, rule));
     }
-    Ok(text)
+    text
 }
 
 fn same_action(a: &Rule, b: &Rule) -> bool {
     (&a.writes, &a.moves, a.next) == (&b.writes, &b.moves, b.next)
 }
 
-fn instruction(machine: &Machine, state: StateId, rule: &Rule) -> Result<String, Obstacle> {
-    let head = match rule.moves[0] {
-        Move::Left => "L",
-        Move::Right => "R",
-        Move::Stay => return Err(Obstacle::Stay(machine.state(state).name.clone())),
-    };
+fn instruction(machine: &Machine, state: StateId, rule: &Rule) -> String {
+    let head = if rule.moves[0] == Move::Left { "L" } else { "R" };
     let written = rule.writes[0].symbol().map(|symbol| machine.tapes()[0].alphabet.name(symbol));
     let written = written.map(|name| format!("write: {}, ", scalar(name)));
     let target = (rule.next != state).then(|| format!(": {}", scalar(&machine.state(rule.next).name)));
-    Ok(match (written, target) {
+    match (written, target) {
         (None, None) => head.to_owned(),
         (written, target) => {
             format!("{{{}{head}{}}}", written.unwrap_or_default(), target.unwrap_or_default())
         }
-    })
+    }
 }
 
 /// The text as a YAML scalar, quoted only if it could be misread.

@@ -1,5 +1,12 @@
-use super::{read, write};
-use crate::{Machine, Missing};
+use super::write;
+use crate::{
+    Diagnostic, Machine, Missing,
+    formats::{Loaded, ReadOptions},
+};
+
+fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+    super::read(text, &ReadOptions::default())
+}
 
 const INCREMENT: &str = "\
 input: '1011'
@@ -89,5 +96,5 @@ fn deep_nesting_is_an_error_and_not_a_stack_overflow() {
 fn too_many_symbols_are_refused() {
     let input: String = ('\u{4e00}'..).take(300).collect();
     let errors = read(&format!("input: {input}\n{}", row(""))).unwrap_err();
-    assert_eq!(errors[0].message, "301 symbols, but at most 256 are supported");
+    assert_eq!(errors[0].message, "more than 256 symbols on a tape");
 }

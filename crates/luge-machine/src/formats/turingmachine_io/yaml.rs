@@ -14,16 +14,19 @@ pub(super) type NodeId = usize;
 pub(super) struct Node {
     pub(super) span: Range<usize>,
     pub(super) kind: Kind,
+    /// The items of a sequence, the keys and values of a mapping in turn; these may be any nodes.
+    pub(super) children: Vec<NodeId>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     /// A scalar and whether it is plain, that is without quotes.
-    Scalar { text: String, plain: bool },
-    /// The items of a sequence.
-    Sequence(Vec<NodeId>),
-    /// The entries of a mapping in order; keys may be any node.
-    Mapping(Vec<(NodeId, NodeId)>),
+    Scalar {
+        text: String,
+        plain: bool,
+    },
+    Sequence,
+    Mapping,
 }
 
 /// A document; an alias shares the node it names, so this is no more than the text's own size.
@@ -42,16 +45,14 @@ impl Document {
     pub(super) fn text(&self, id: NodeId) -> Option<&str> {
         match &self.node(id).kind {
             Kind::Scalar { text, .. } => Some(text),
-            Kind::Sequence(_) | Kind::Mapping(_) => None,
+            Kind::Sequence | Kind::Mapping => None,
         }
     }
 
-    /// The entries of a mapping; anything else has none.
-    pub(super) fn entries(&self, id: NodeId) -> &[(NodeId, NodeId)] {
-        match &self.node(id).kind {
-            Kind::Mapping(entries) => entries,
-            Kind::Scalar { .. } | Kind::Sequence(_) => &[],
-        }
+    /// The keys and values of a mapping.
+    pub(super) fn mapping(&self, id: NodeId) -> Option<&[[NodeId; 2]]> {
+        let node = self.node(id);
+        matches!(node.kind, Kind::Mapping).then(|| node.children.as_chunks().0)
     }
 
     /// Whether YAML calls the node null: nothing, `~` or `null`, without quotes.
@@ -114,8 +115,8 @@ struct Assembly {
     nodes: Vec<Node>,
     root: Option<NodeId>,
     anchors: HashMap<usize, NodeId>,
-    /// The collections whose end has not come yet, with their children.
-    open: Vec<(NodeId, Vec<NodeId>)>,
+    /// The collections whose end has not come yet.
+    open: Vec<NodeId>,
 }
 
 impl Assembly {
@@ -123,8 +124,7 @@ impl Assembly {
         match event {
             Event::Scalar(text, style, anchor, _) => {
                 let plain = style == ScalarStyle::Plain;
-                let node = self.add(span, Kind::Scalar { text: text.into_owned(), plain }, anchor);
-                self.attach(node);
+                self.add(span, Kind::Scalar { text: text.into_owned(), plain }, anchor);
             }
             Event::Alias(anchor) => {
                 if let Some(&node) = self.anchors.get(&anchor) {
@@ -132,14 +132,14 @@ impl Assembly {
                 }
             }
             Event::SequenceStart(anchor, _) => {
-                let node = self.add(span, Kind::Sequence(Vec::new()), anchor);
-                self.open.push((node, Vec::new()));
+                let node = self.add(span, Kind::Sequence, anchor);
+                self.open.push(node);
             }
             Event::MappingStart(anchor, _) => {
-                let node = self.add(span, Kind::Mapping(Vec::new()), anchor);
-                self.open.push((node, Vec::new()));
+                let node = self.add(span, Kind::Mapping, anchor);
+                self.open.push(node);
             }
-            Event::SequenceEnd | Event::MappingEnd => self.close(),
+            Event::SequenceEnd | Event::MappingEnd => _ = self.open.pop(),
             Event::Nothing
             | Event::StreamStart
             | Event::StreamEnd
@@ -150,30 +150,19 @@ impl Assembly {
 
     fn add(&mut self, span: Range<usize>, kind: Kind, anchor: usize) -> NodeId {
         let node = self.nodes.len();
-        self.nodes.push(Node { span, kind });
+        self.nodes.push(Node { span, kind, children: Vec::new() });
         // The parser counts anchors from 1.
         if anchor > 0 {
             self.anchors.insert(anchor, node);
         }
+        self.attach(node);
         node
     }
 
     fn attach(&mut self, node: NodeId) {
-        match self.open.last_mut() {
-            Some((_, children)) => children.push(node),
+        match self.open.last() {
+            Some(&parent) => self.nodes[parent].children.push(node),
             None => self.root = Some(node),
         }
-    }
-
-    fn close(&mut self) {
-        let Some((node, children)) = self.open.pop() else { return };
-        match &mut self.nodes[node].kind {
-            Kind::Sequence(items) => *items = children,
-            Kind::Mapping(entries) => {
-                *entries = children.as_chunks().0.iter().map(|&[key, value]| (key, value)).collect();
-            }
-            Kind::Scalar { .. } => {}
-        }
-        self.attach(node);
     }
 }

@@ -1,32 +1,21 @@
 //! Reads the headers and the pairs of lines.
 
 use std::{
-    collections::{HashMap, HashSet, hash_map::Entry},
+    collections::{HashMap, HashSet},
     ops::Range,
 };
 
 use super::{BLANK, header};
 use crate::{
-    Alphabet, Diagnostic, Machine, Missing, Move, Pattern, Rule, SymbolId, Write,
-    diagnostic::{Findings, Lines},
+    Diagnostic, Missing, Severity,
+    diagnostic::Findings,
     formats::{
-        Loaded, MAX_SYMBOLS, Piece, add_tapes, counted, distinct, finish, lines, numbered, only_character,
-        texts,
+        Custom, Draft, DraftRule, DraftState, Loaded, Order, Piece, ReadOptions, check_symbol, collected,
+        counted, head_move, lines, only_character,
     },
 };
 
 const RULE: &str = "a rule is two lines, `state, reads` and `next, writes, moves`";
-
-/// The two lines of a rule, `state, reads` and `next, writes, moves`.
-struct Pair<'t> {
-    /// The state and what it reads.
-    situation: Vec<Piece<'t>>,
-    /// The next state and what is written.
-    action: Vec<Piece<'t>>,
-    moves: Vec<Move>,
-    /// The first line.
-    span: Range<usize>,
-}
 
 #[derive(Default)]
 struct Parser<'t> {
@@ -34,7 +23,8 @@ struct Parser<'t> {
     n_tapes: Option<usize>,
     /// The first line of a rule whose second line is expected, and its fields.
     open: Option<(Range<usize>, Vec<Piece<'t>>)>,
-    pairs: Vec<Pair<'t>>,
+    /// The rules and their states.
+    rules: Vec<(Piece<'t>, DraftRule<'t>)>,
     /// The first line that looks like a comment of another format, and how many there are.
     hashes: Option<(Range<usize>, usize)>,
     findings: Findings,
@@ -44,7 +34,7 @@ struct Parser<'t> {
 ///
 /// # Errors
 /// All errors found, in the order of the text, and the warnings with them.
-pub(in crate::formats) fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+pub(in crate::formats) fn read(text: &str, options: &ReadOptions) -> Result<Loaded, Vec<Diagnostic>> {
     let mut parser = Parser::default();
     for line in lines(text) {
         let field = line.before("//").trimmed();
@@ -56,7 +46,7 @@ pub(in crate::formats) fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
         }
     }
     parser.close();
-    parser.finish(text)
+    parser.draft(text, &options.inputs).resolve(text)
 }
 
 /// Whether a line begins with `#` and could not be part of a rule: other formats begin comments so.
@@ -95,29 +85,33 @@ impl<'t> Parser<'t> {
 
     fn header(&mut self, key: &'t str, line: &Piece<'t>, value: &'t str) {
         let value = line.part(value).trimmed();
-        if !matches!(key, "name" | "init" | "accept") {
-            let help = "headers are `name:`, `init:` and `accept:`";
-            return self.error(&line.span, format!("unknown header `{key}`"), "not a header").remedy(help);
-        }
-        if self.headers.contains_key(key) {
-            let help = "one line per header; several accepting states are separated by commas";
-            let message = format!("a second `{key}:` line");
-            return self.error(&line.span, message, "already given").remedy(help);
-        }
-        if key != "name" && value.text.is_empty() {
-            let message = format!("`{key}:` names no state");
-            let help = "write its name after the colon";
-            return self.error(&line.span, message, "a state is missing").remedy(help);
-        }
-        if key == "init" && value.text.contains(',') {
-            self.error(&value.span, "more than one initial state", "one state")
-                .remedy("name the one state the machine starts in");
-        }
-        if key == "accept" && value.split(',').iter().any(|state| state.text.is_empty()) {
-            self.error(&value.span, "an empty name among the accepting states", "a comma too many")
-                .remedy("remove it");
-        }
-        self.headers.insert(key, value);
+        let (span, message, label, help) = match key {
+            _ if self.headers.contains_key(key) => {
+                let help = "one line per header; several accepting states are separated by commas";
+                (&line.span, format!("a second `{key}:` line"), "already given", help)
+            }
+            "init" | "accept" if value.text.is_empty() => {
+                let help = "write its name after the colon";
+                (&line.span, format!("`{key}:` names no state"), "a state is missing", help)
+            }
+            "init" if value.text.contains(',') => {
+                let help = "name the one state the machine starts in";
+                (&value.span, "more than one initial state".to_owned(), "one state", help)
+            }
+            "accept" if value.split(',').iter().any(|state| state.text.is_empty()) => {
+                let message = "an empty name among the accepting states".to_owned();
+                (&value.span, message, "a comma too many", "remove it")
+            }
+            "name" | "init" | "accept" => {
+                self.headers.insert(key, value);
+                return;
+            }
+            _ => {
+                let help = "headers are `name:`, `init:` and `accept:`";
+                (&line.span, format!("unknown header `{key}`"), "not a header", help)
+            }
+        };
+        self.error(span, message, label).remedy(help);
     }
 
     /// Reports a first line whose second line did not come.
@@ -147,7 +141,7 @@ impl<'t> Parser<'t> {
 
     fn second_line(
         &mut self,
-        (span, situation): (Range<usize>, Vec<Piece<'t>>),
+        (span, mut situation): (Range<usize>, Vec<Piece<'t>>),
         line: &Piece<'t>,
         mut action: Vec<Piece<'t>>,
         n_tapes: usize,
@@ -160,19 +154,14 @@ impl<'t> Parser<'t> {
             let help = "the second line of a rule is `next, writes, moves`";
             return self.error(&line.span, message, "the second line of a rule").remedy(help);
         }
-        let spelled = action.split_off(n_tapes + 1);
+        let moves = action.split_off(n_tapes + 1);
         self.check_fields(&action);
-        let mut moves = Vec::new();
-        for field in &spelled {
-            match Move::named(field.text, ["<", "-", ">"]) {
-                Some(known) => moves.push(known),
-                None => self
-                    .error(&field.span, format!("unknown move `{}`", field.text), "a move")
-                    .remedy("moves are `<`, `-` (stay) and `>`"),
-            }
-        }
-        if situation.len() == n_tapes + 1 && moves.len() == n_tapes {
-            self.pairs.push(Pair { situation, action, moves, span });
+        let moves: Option<Vec<_>> =
+            moves.iter().map(|field| head_move(field, ["<", "-", ">"], &mut self.findings)).collect();
+        if let (Some(moves), true) = (moves, situation.len() == n_tapes + 1) {
+            let [state, next] = [&mut situation, &mut action].map(|fields| fields.remove(0));
+            let [reads, writes] = [situation, action].map(|fields| fields.into_iter().map(Some).collect());
+            self.rules.push((state, DraftRule { reads, writes, moves, next, span }));
         }
     }
 
@@ -182,18 +171,14 @@ impl<'t> Parser<'t> {
             self.error(&fields[0].span, "the state has no name", "empty")
                 .remedy("a line begins with a state");
         }
-        for symbol in fields[1..].iter().filter(|field| only_character(field.text).is_none()) {
-            let message = match symbol.text {
-                "" => "a symbol is missing".to_owned(),
-                text => format!("`{text}` is not one character"),
-            };
-            self.error(&symbol.span, message, "a symbol")
-                .remedy("symbols are single characters, `_` is the blank");
+        for symbol in &fields[1..] {
+            let help = "symbols are single characters, `_` is the blank";
+            check_symbol(symbol, "a symbol", help, &mut self.findings);
         }
     }
 
-    fn finish(mut self, text: &str) -> Result<Loaded, Vec<Diagnostic>> {
-        let end = text.len()..text.len();
+    /// The states are the start, the accepting ones, those with rules, the rest: in this order they are written, too.
+    fn draft(mut self, text: &str, inputs: &[String]) -> Draft<'t> {
         if let Some((span, n_lines)) = self.hashes.take() {
             let lines = match n_lines - 1 {
                 0 => String::new(),
@@ -202,117 +187,55 @@ impl<'t> Parser<'t> {
             self.error(&span, "`#` does not begin a comment", "comments begin with `//`")
                 .remedy(format!("write `//` in place of `#`{lines}"));
         }
-        let accept = self.headers.get("accept").map_or_else(Vec::new, |states| texts(&states.split(',')));
-        let accepting: HashSet<&str> = accept.iter().copied().collect();
-        if self.findings.is_empty() {
-            let has_rule = |state: &str| self.pairs.iter().any(|pair| pair.situation[0].text == state);
-            match self.headers.get("init") {
-                None => self
-                    .error(&end, "the machine has no initial state", "the file ends here")
-                    .remedy("add a line `init: STATE`"),
-                Some(init) if !has_rule(init.text) && !accepting.contains(init.text) => {
-                    let message = format!("the initial state `{}` has no rule", init.text);
-                    self.findings.warning(&init.span, message, "the machine stops at once, rejecting");
-                }
-                Some(_) => {}
+        let accept = self.headers.get("accept").map_or_else(Vec::new, |states| states.split(','));
+        let accepting: HashSet<&str> = accept.iter().map(|state| state.text).collect();
+        self.check_complete(text.len()..text.len(), &accepting);
+        let custom = Custom {
+            undeclared: |_| Ok(None),
+            rules_of_halting: Severity::Warning,
+            order: Order::None { warns: true },
+        };
+        let mut draft = Draft::new(Missing::Reject, custom, self.findings);
+        draft.name = self.headers.get("name").map(|name| name.text).filter(|name| !name.is_empty());
+        let init = self.headers.get("init");
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        let declared = init.into_iter().chain(&accept).cloned().map(|state| (state, None));
+        for (state, rule) in declared.chain(self.rules.into_iter().map(|(state, rule)| (state, Some(rule)))) {
+            let place = *places.entry(state.text).or_insert(draft.states.len());
+            if place == draft.states.len() {
+                let halting = accepting.contains(state.text).then_some(true);
+                draft.states.push(DraftState::new(state, halting));
             }
+            draft.states[place].rules.extend(rule);
         }
-        if self.n_tapes.unwrap_or(1) > 255 {
-            let span = self.pairs.first().map_or(0..0, |pair| pair.span.clone());
-            self.error(&span, "more than 255 tapes", "this rule").remedy("use fewer tapes");
+        let mut alphabets = Vec::new();
+        for tape in 0..self.n_tapes.unwrap_or(1) {
+            let named = draft.named(tape);
+            alphabets.push(collected(BLANK, named, false, inputs.get(tape), &mut draft.findings));
         }
-        self.drop_repeated(text, &accepting);
-        if self.pairs.is_empty() && self.findings.is_empty() {
+        draft.add_tapes(alphabets);
+        draft
+    }
+
+    /// Looks for what a file must have, unless something else is wrong with it.
+    fn check_complete(&mut self, end: Range<usize>, accepting: &HashSet<&str>) {
+        if !self.findings.is_empty() {
+            return;
+        }
+        let has_rule = |name: &str| self.rules.iter().any(|(state, _)| state.text == name);
+        match self.headers.get("init") {
+            None => self
+                .error(&end, "the machine has no initial state", "the file ends here")
+                .remedy("add a line `init: STATE`"),
+            Some(init) if !has_rule(init.text) && !accepting.contains(init.text) => {
+                let message = format!("the initial state `{}` has no rule", init.text);
+                self.findings.warning(&init.span, message, "the machine stops at once, rejecting");
+            }
+            Some(_) => {}
+        }
+        if self.rules.is_empty() && self.findings.is_empty() {
             let message = "the machine has no rule, so one blank tape is assumed";
             self.findings.warning(end, message, "the file ends here");
         }
-        if self.findings.has_errors() {
-            return Err(self.findings.into_sorted());
-        }
-        self.pairs.retain(|pair| !accepting.contains(pair.situation[0].text));
-        self.build(text, &accept)
-    }
-
-    /// One rule per situation, though it may be repeated, and none for a state that accepts.
-    fn drop_repeated(&mut self, text: &str, accepting: &HashSet<&str>) {
-        let lines = Lines::new(text);
-        let mut places: HashMap<Vec<&str>, usize> = HashMap::new();
-        let mut warned: HashSet<&str> = HashSet::new();
-        for pair in std::mem::take(&mut self.pairs) {
-            let state = pair.situation[0].clone();
-            match places.entry(texts(&pair.situation)) {
-                Entry::Vacant(place) => {
-                    place.insert(self.pairs.len());
-                    self.pairs.push(pair);
-                }
-                Entry::Occupied(place) => {
-                    let earlier = &self.pairs[*place.get()];
-                    let line = lines.of(earlier.span.start);
-                    if texts(&earlier.action) == texts(&pair.action) && earlier.moves == pair.moves {
-                        let message = format!("this rule is the same as that on line {line}");
-                        self.findings.warning(&pair.span, message, "repeated");
-                    } else {
-                        let message = format!("a second rule for this situation; line {line} has the first");
-                        self.error(&pair.span, message, "the machine could not choose")
-                            .remedy("keep one of them");
-                    }
-                }
-            }
-            if accepting.contains(state.text) && warned.insert(state.text) {
-                let message = format!("state `{}` accepts, so its rules never apply", state.text);
-                self.findings.warning(&state.span, message, "the machine has stopped here");
-            }
-        }
-    }
-
-    /// The states are the start, the accepting ones, those with rules, the rest: in this order they are written, too.
-    fn build(mut self, text: &str, accept: &[&'t str]) -> Result<Loaded, Vec<Diagnostic>> {
-        let init = self.headers.get("init").map(|init| init.text);
-        let with_rules = self.pairs.iter().map(|pair| pair.situation[0].text);
-        let mut states = distinct(init.into_iter().chain(accept.iter().copied()).chain(with_rules));
-        let places = numbered(&states);
-        self.pairs.sort_by_key(|pair| places[pair.situation[0].text]);
-        states = distinct(states.into_iter().chain(self.pairs.iter().map(|pair| pair.action[0].text)));
-        let ids = numbered(&states);
-
-        let mut builder = Machine::builder();
-        builder.missing(Missing::Reject);
-        if let Some(name) = self.headers.get("name").filter(|name| !name.text.is_empty()) {
-            builder.name(name.text);
-        }
-        let tapes = 1..=self.n_tapes.unwrap_or(1);
-        let alphabets: Vec<Alphabet> = tapes.map(|tape| self.alphabet(tape)).collect::<Result<_, _>>()?;
-        add_tapes(&mut builder, &alphabets);
-        for &name in &states {
-            builder.push_state(name.to_owned());
-        }
-        for state in accept {
-            builder.halt_in(ids[state], true);
-        }
-        for Pair { situation, action, moves, .. } in self.pairs {
-            let symbols = |fields: &[Piece<'t>]| {
-                let found = fields[1..].iter().zip(&alphabets).map(|(field, tape)| tape.find(field.text));
-                found.map(|symbol| symbol.unwrap_or(SymbolId(0))).collect::<Vec<_>>()
-            };
-            let rule = Rule {
-                reads: symbols(&situation).into_iter().map(Pattern::Is).collect(),
-                writes: symbols(&action).into_iter().map(Write::Put).collect(),
-                moves,
-                next: ids[action[0].text],
-            };
-            builder.push_rule(ids[situation[0].text], rule);
-        }
-        finish(builder, None, self.findings, text)
-    }
-
-    /// The blank and the symbols of the rules, by occurrence; tapes count from 1.
-    fn alphabet(&self, tape: usize) -> Result<Alphabet, Vec<Diagnostic>> {
-        let fields = || self.pairs.iter().flat_map(|pair| [&pair.situation[tape], &pair.action[tape]]);
-        let names = distinct([BLANK].into_iter().chain(fields().map(|field| field.text)));
-        if let Some(extra) = names.get(MAX_SYMBOLS).and_then(|name| fields().find(|f| f.text == *name)) {
-            let message = "more than 256 symbols on a tape";
-            return Err(vec![Diagnostic::error(extra.span.clone(), message, "one too many")]);
-        }
-        Ok(Alphabet::new(names, SymbolId(0)))
     }
 }

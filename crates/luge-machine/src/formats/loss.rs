@@ -1,12 +1,4 @@
-//! Conversions that lose something and say what.
-//!
-//! A machine that a format refuses is changed step by step into one that it can say. Every change is a [`Loss`] with the price in
-//! plain words. What no change can mend, such as a second tape in a format with one, stays refused.
-
-mod remedies;
-
-use super::{Format, Inexpressible, Obstacle, Written};
-use crate::{Input, Machine};
+//! What a conversion loses, in plain words.
 
 /// How a written file differs from the machine, or what it leaves out.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -72,40 +64,6 @@ pub enum Loss {
     /// Rules that stay where they are take two steps in the file: right, and back.
     #[error("{}; in the file {} two steps, right and back", if *.0 == 1 { "1 rule stays".into() } else { format!("{} rules stay", .0) }, if *.0 == 1 { "it takes" } else { "they take" })]
     Stay(usize),
-}
-
-/// More rounds than there are kinds of refusals: every round mends one kind for good.
-const MAX_ROUNDS: usize = 24;
-
-/// Writes a machine, with the changes that the format needs.
-pub(super) fn write(
-    format: Format,
-    machine: &Machine,
-    mut input: Option<&Input>,
-    saved: bool,
-) -> Result<Written, Inexpressible> {
-    let mut machine = machine.clone();
-    let mut lost = Vec::new();
-    for round in 0..MAX_ROUNDS {
-        let refusal = match format.write_as(&machine, input, saved) {
-            Ok(text) => return Ok(Written { text, lost }),
-            Err(refusal) => refusal,
-        };
-        if let Obstacle::Input(reason) = &refusal.obstacle {
-            lost.push(Loss::Input(reason.clone()));
-            input = None;
-            continue;
-        }
-        if round == 0 {
-            remedies::without_dead_rules(&mut machine);
-        }
-        let losses = remedies::apply(&refusal, &mut machine);
-        if losses.is_empty() {
-            return Err(refusal);
-        }
-        lost.extend(losses);
-    }
-    format.write_as(&machine, input, saved).map(|text| Written { text, lost })
 }
 
 /// The names after their noun, the first few of them, and the verb that goes with their number.

@@ -1,72 +1,59 @@
-//! The lines of a `.tm` file, before names are looked up.
+//! The lines of a `.tm` file.
 
-use std::ops::Range;
+use std::{collections::BTreeMap, ops::Range};
 
 use super::{
     FARTHEST_HEAD,
     lex::{Kind, Token, tokens},
 };
-use crate::{Access, Diagnostic, Missing, Move, SampleUse, diagnostic::Findings, formats::lines};
+use crate::{
+    Access, Alphabet, Diagnostic, Input, Missing, Move, SampleUse, Severity, SymbolId, Tape, TapeInput,
+    diagnostic::Findings,
+    formats::{
+        Custom, Draft, DraftRule, DraftState, Loaded, MAX_SYMBOLS, Order, Piece, lines, resolve::symbol,
+    },
+};
 
-/// A file as it is written.
-#[derive(Default)]
-pub(super) struct Draft {
-    /// The header `machine`, if it is there, and its name.
-    pub(super) header: Option<Option<String>>,
-    pub(super) tapes: Vec<DraftTape>,
-    /// Whether a tape's line could not be read, so that tapes cannot be counted.
-    pub(super) lacks_tape: bool,
-    pub(super) inputs: Vec<DraftInput>,
-    pub(super) start: Option<Token>,
-    pub(super) missing: Option<Missing>,
-    pub(super) states: Vec<DraftState>,
-}
-
-/// `tape work: 0 1 _ blank _ read-only`
-pub(super) struct DraftTape {
-    pub(super) name: Token,
-    pub(super) symbols: Vec<Token>,
-    pub(super) blank: Token,
-    pub(super) access: Access,
-}
-
-/// `input work: 0 1 1 head 2`
-pub(super) struct DraftInput {
-    pub(super) tape: Token,
-    pub(super) symbols: Vec<Token>,
-    pub(super) head: i64,
-}
-
-/// `scan:`, `wait: take` or `done: accept`, and the rules below it.
-pub(super) struct DraftState {
-    pub(super) name: Token,
-    pub(super) halting: Option<bool>,
-    pub(super) samples: SampleUse,
-    pub(super) rules: Vec<DraftRule>,
-}
-
-/// `0 * -> 1 *, R S, scan`
-pub(super) struct DraftRule {
-    pub(super) reads: Vec<Token>,
-    pub(super) writes: Vec<Token>,
-    pub(super) moves: Vec<Move>,
-    pub(super) next: Token,
-    pub(super) span: Range<usize>,
-}
-
-/// Reads all lines; a line that cannot be read is left out and reported.
-pub(super) fn parse(text: &str) -> (Draft, Findings) {
-    let mut draft = Draft::default();
-    let mut errors = Findings::default();
+/// Reads a `.tm` file.
+///
+/// # Errors
+/// All errors found, in the order of the text, and the warnings with them.
+pub(in crate::formats) fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+    let mut findings = Findings::default();
+    let mut all = Vec::new();
     for line in lines(text) {
-        let read = match tokens(text, line.span) {
-            Ok(tokens) if tokens.is_empty() => Ok(()),
-            Ok(tokens) => draft.line(&tokens),
-            Err(error) => Err(trimmed(error, text)),
-        };
-        errors.extend(read.err());
+        match tokens(text, line.span) {
+            Ok(tokens) => all.push(tokens),
+            Err(error) => _ = findings.push(trimmed(error, text)),
+        }
     }
-    (draft, errors)
+    let custom = Custom {
+        undeclared: |name| {
+            Err(format!("states are declared as `{name}:`, `{name}: accept` or `{name}: reject`"))
+        },
+        rules_of_halting: Severity::Error,
+        order: Order::First,
+    };
+    let draft = Draft::new(Missing::default(), custom, findings);
+    let mut file =
+        File { draft, has_header: false, says_missing: false, lacks_tape: false, inputs: Vec::new() };
+    for line in all.iter().filter(|line| !line.is_empty()) {
+        if let Err(error) = file.line(line) {
+            file.draft.findings.push(error);
+        }
+    }
+    file.complete(text.len()).resolve(text)
+}
+
+/// A file as far as it is read. A line that cannot be read is left out and noted.
+struct File<'t> {
+    draft: Draft<'t>,
+    has_header: bool,
+    says_missing: bool,
+    /// Whether a tape's line could not be read, so that tapes cannot be counted.
+    lacks_tape: bool,
+    /// `input work: 0 1 1 head 2`, looked up when all tapes are known.
+    inputs: Vec<(&'t Token, Vec<Piece<'t>>, i64)>,
 }
 
 /// A span that reaches to the end of a line leaves out the line break.
@@ -88,8 +75,8 @@ fn refused(tokens: &[Token], message: impl Into<String>, label: &str) -> Diagnos
     Diagnostic::error(span_of(tokens), message, label)
 }
 
-impl Draft {
-    fn line(&mut self, line: &[Token]) -> Result<(), Diagnostic> {
+impl<'t> File<'t> {
+    fn line(&mut self, line: &'t [Token]) -> Result<(), Diagnostic> {
         let (first, rest) = (&line[0], &line[1..]);
         let second = rest.first().map(|t| &t.kind);
         let names_something = matches!(second, Some(Kind::Bare(_) | Kind::Quoted(_)));
@@ -112,22 +99,23 @@ impl Draft {
         }
     }
 
-    fn header(&mut self, line: &[Token]) -> Result<(), Diagnostic> {
-        if self.header.is_some() {
+    fn header(&mut self, line: &'t [Token]) -> Result<(), Diagnostic> {
+        if self.has_header {
             return Err(refused(line, "a second `machine` line", "one file, one machine"));
         }
-        if !self.tapes.is_empty() || !self.states.is_empty() {
+        if !self.draft.tapes.is_empty() || !self.draft.states.is_empty() {
             return Err(refused(line, "`machine` is not the first line", "comes too late"));
         }
         if let Some(extra) = line.get(2) {
             return Err(Diagnostic::error(extra.span.clone(), "the machine's name is one word", "too much")
                 .with_help("put a name of several words in quotes"));
         }
-        self.header = Some(line.get(1).and_then(Token::name).map(str::to_owned));
+        self.has_header = true;
+        self.draft.name = line.get(1).and_then(Token::name);
         Ok(())
     }
 
-    fn tape(&mut self, line: &[Token]) -> Result<(), Diagnostic> {
+    fn tape(&mut self, line: &'t [Token]) -> Result<(), Diagnostic> {
         const HELP: &str =
             "write `tape NAME: SYMBOLS blank SYMBOL`, then `read-only` if no rule writes to it";
         let listed = after_colon(line, 2).ok_or_else(|| expected(line, 2, "`:`", HELP))?;
@@ -136,7 +124,7 @@ impl Draft {
         })?;
         let at = line.len() - listed.len() + at;
         let blank = line.get(at + 1).filter(|t| t.name().is_some());
-        let blank = blank.ok_or_else(|| expected(line, at + 1, "the blank symbol", HELP))?.clone();
+        let blank = blank.ok_or_else(|| expected(line, at + 1, "the blank symbol", HELP))?;
         let access = match line.get(at + 2) {
             None => Access::ReadWrite,
             Some(word) if word.is("read-only") => Access::ReadOnly,
@@ -145,11 +133,45 @@ impl Draft {
         if at + 3 < line.len() {
             return Err(expected(line, at + 3, "the end of the line", HELP));
         }
-        self.tapes.push(DraftTape { name: line[1].clone(), symbols: names(&line[3..at])?, blank, access });
+        let (name, span) = (line[1].text(), &line[1].span);
+        if self.draft.tapes.iter().any(|tape| tape.name == name) {
+            let message = format!("tape `{name}` is declared twice");
+            self.draft.findings.error(span, message, "again here");
+        }
+        let alphabet = self.alphabet(names(&line[3..at])?, blank);
+        self.draft.tapes.push(Tape { name: name.to_owned(), alphabet, access });
         Ok(())
     }
 
-    fn input(&mut self, line: &[Token]) -> Result<(), Diagnostic> {
+    fn alphabet(&mut self, symbols: &[Token], blank: &Token) -> Alphabet {
+        let findings = &mut self.draft.findings;
+        let mut names: Vec<&str> = Vec::new();
+        for symbol in symbols {
+            let name = symbol.text();
+            if symbol.is("*") {
+                findings
+                    .error(&symbol.span, "`*` means any symbol", "not a symbol")
+                    .remedy("put it in quotes to use it as a symbol");
+            } else if names.contains(&name) {
+                findings.error(&symbol.span, format!("symbol `{name}` is listed twice"), "again here");
+            } else if names.len() == MAX_SYMBOLS {
+                findings.error(&symbol.span, "more than 256 symbols on a tape", "one too many");
+                break;
+            } else {
+                names.push(name);
+            }
+        }
+        let index = names.iter().position(|&name| name == blank.text());
+        if index.is_none() {
+            let message = format!("the blank `{}` is not among the tape's symbols", blank.text());
+            findings
+                .error(&blank.span, message, "not listed")
+                .remedy("list all symbols before `blank`, the blank too");
+        }
+        Alphabet::new(names, SymbolId::new(index.unwrap_or(0)))
+    }
+
+    fn input(&mut self, line: &'t [Token]) -> Result<(), Diagnostic> {
         const HELP: &str =
             "write `input TAPE: SYMBOLS`, then `head CELL` if the head does not start on cell 0";
         let listed = after_colon(line, 2).ok_or_else(|| expected(line, 2, "`:`", HELP))?;
@@ -167,15 +189,15 @@ impl Draft {
             },
             _ => return Err(expected(line, at + 2, "the end of the line", HELP)),
         };
-        self.inputs.push(DraftInput { tape: line[1].clone(), symbols: names(&line[3..at])?, head });
+        self.inputs.push((&line[1], names(&line[3..at])?.iter().map(Token::piece).collect(), head));
         Ok(())
     }
 
-    fn start(&mut self, line: &[Token]) -> Result<(), Diagnostic> {
+    fn start(&mut self, line: &'t [Token]) -> Result<(), Diagnostic> {
         const HELP: &str = "write `start: STATE`; a state called start is declared as `\"start\":`";
         match line {
-            [_, _, state] if state.name().is_some() && self.start.is_none() => {
-                self.start = Some(state.clone());
+            [_, _, state] if state.name().is_some() && self.draft.start.is_none() => {
+                self.draft.start = Some(state.piece());
                 Ok(())
             }
             [_, _, state] if state.name().is_some() => {
@@ -185,20 +207,20 @@ impl Draft {
         }
     }
 
-    fn missing(&mut self, line: &[Token]) -> Result<(), Diagnostic> {
+    fn missing(&mut self, line: &'t [Token]) -> Result<(), Diagnostic> {
         const HELP: &str = "write `missing: reject` or `missing: halt`; a state called missing is declared as `\"missing\":`";
-        let missing = match line {
+        self.draft.missing = match line {
             [_, _, word] if word.is("reject") => Missing::Reject,
             [_, _, word] if word.is("halt") => Missing::Halt,
             _ => return Err(expected(line, 2, "`reject` or `halt`", HELP)),
         };
-        match self.missing.replace(missing) {
-            Some(_) => Err(refused(line, "a second `missing:` line", "it is already given")),
-            None => Ok(()),
+        match std::mem::replace(&mut self.says_missing, true) {
+            true => Err(refused(line, "a second `missing:` line", "it is already given")),
+            false => Ok(()),
         }
     }
 
-    fn state(&mut self, line: &[Token]) -> Result<(), Diagnostic> {
+    fn state(&mut self, line: &'t [Token]) -> Result<(), Diagnostic> {
         const HELP: &str = "a line is `machine`, `tape`, `input`, `start:`, `missing:`, a state `NAME:`, or a rule `reads -> writes, moves, next`";
         if line[0].name().is_none() {
             return Err(expected(line, 0, "a name", HELP));
@@ -215,7 +237,7 @@ impl Draft {
             () if is("latch") => (None, SampleUse::Latch, true),
             () => (None, SampleUse::Pass, line.len() == 2),
         };
-        self.states.push(DraftState { name: line[0].clone(), halting, samples, rules: Vec::new() });
+        self.draft.states.push(DraftState { samples, ..DraftState::new(line[0].piece(), halting) });
         if !is_known {
             let what = "`accept`, `reject`, `take`, `latch` or the end of the line";
             return Err(expected(line, 2, what, WORDS));
@@ -223,7 +245,7 @@ impl Draft {
         if line.len() > 3 { Err(expected(line, 3, "the end of the line", WORDS)) } else { Ok(()) }
     }
 
-    fn rule(&mut self, line: &[Token]) -> Result<(), Diagnostic> {
+    fn rule(&mut self, line: &'t [Token]) -> Result<(), Diagnostic> {
         const HELP: &str = "write `reads -> writes, moves, next`, the first three with one entry per tape";
         let arrow = line.iter().position(|t| t.kind == Kind::Arrow).unwrap_or_default();
         let (reads, rest) = (&line[..arrow], &line[arrow + 1..]);
@@ -240,14 +262,76 @@ impl Draft {
             return Err(Diagnostic::error(next.span.clone(), "expected a state", "here").with_help(HELP));
         }
         let moves = moves.iter().map(head_move).collect::<Result<_, _>>()?;
-        let (reads, writes) = (names(reads)?, names(writes)?);
-        let Some(state) = self.states.last_mut() else {
+        let (reads, writes) = (symbols(reads)?, symbols(writes)?);
+        let Some(state) = self.draft.states.last_mut() else {
             return Err(refused(line, "a rule before the first state", "of which state?")
                 .with_help("put `NAME:` on a line before it"));
         };
-        state.rules.push(DraftRule { reads, writes, moves, next: next.clone(), span: span_of(line) });
+        state.rules.push(DraftRule { reads, writes, moves, next: next.piece(), span: span_of(line) });
         Ok(())
     }
+
+    /// Looks for what a file must have, unless something else is wrong with it, and lays the inputs.
+    fn complete(mut self, end: usize) -> Draft<'t> {
+        let has_tape = !self.draft.tapes.is_empty();
+        let needed = [
+            (
+                self.has_header,
+                0,
+                ("the file does not begin with `machine`", "expected here"),
+                "the first line is `machine` or `machine \"NAME\"`",
+            ),
+            (
+                has_tape,
+                end,
+                ("the machine has no tape", "the file ends here"),
+                "declare one, as in `tape work: 0 1 blank 0`",
+            ),
+            (
+                !self.draft.states.is_empty(),
+                end,
+                ("the machine has no state", "the file ends here"),
+                "declare one, as in `scan:` or `done: accept`",
+            ),
+        ];
+        for (_, at, (message, label), help) in needed.into_iter().filter(|(is_there, ..)| !is_there) {
+            if self.draft.findings.is_empty() {
+                self.draft.findings.error(at..at, message, label).remedy(help);
+            }
+        }
+        if self.lacks_tape {
+            self.draft.states.iter_mut().for_each(|state| state.rules.clear());
+        }
+        self.draft.input = self.laid();
+        self.draft
+    }
+
+    fn laid(&mut self) -> Option<Input> {
+        let Draft { tapes, findings, .. } = &mut self.draft;
+        let mut laid: BTreeMap<usize, TapeInput> = BTreeMap::new();
+        for (token, symbols, head) in &self.inputs {
+            let name = token.text();
+            let Some(index) = tapes.iter().position(|tape| tape.name == name) else {
+                if !self.lacks_tape {
+                    findings
+                        .error(&token.span, format!("unknown tape `{name}`"), "not declared")
+                        .remedy("tapes are declared as in `tape work: 0 1 blank 0`");
+                }
+                continue;
+            };
+            let symbols = symbols.iter().map(|name| symbol(&tapes[index], name, findings)).collect();
+            if laid.insert(index, TapeInput { symbols, head: *head }).is_some() {
+                findings.error(&token.span, format!("a second input for tape `{name}`"), "again here");
+            }
+        }
+        let last = *laid.keys().next_back()?;
+        Some(Input { tapes: (0..=last).map(|tape| laid.remove(&tape).unwrap_or_default()).collect() })
+    }
+}
+
+/// What a rule reads or writes: `*` stands for any symbol.
+fn symbols<'t>(tokens: &'t [Token]) -> Result<Vec<Option<Piece<'t>>>, Diagnostic> {
+    Ok(names(tokens)?.iter().map(|token| (!token.is("*")).then(|| token.piece())).collect())
 }
 
 fn head_move(token: &Token) -> Result<Move, Diagnostic> {
@@ -260,10 +344,10 @@ fn after_colon(line: &[Token], index: usize) -> Option<&[Token]> {
     (line.get(index)?.kind == Kind::Colon).then(|| &line[index + 1..])
 }
 
-fn names(tokens: &[Token]) -> Result<Vec<Token>, Diagnostic> {
+fn names(tokens: &[Token]) -> Result<&[Token], Diagnostic> {
     const HELP: &str =
         "symbols are separated by spaces; put `:`, `,` and `->` in quotes to use them as symbols";
-    let Some(other) = tokens.iter().find(|t| t.name().is_none()) else { return Ok(tokens.to_vec()) };
+    let Some(other) = tokens.iter().find(|t| t.name().is_none()) else { return Ok(tokens) };
     Err(Diagnostic::error(other.span.clone(), "expected a symbol", "not a symbol").with_help(HELP))
 }
 

@@ -1,0 +1,411 @@
+//! Fits a machine into a format: finds what the format cannot say and, where losses are allowed, changes the machine so that it can.
+//!
+//! Each step looks for one kind of obstacle. Strictly, the first one refuses the machine. Otherwise all are mended, and every change
+//! is a [`Loss`] with its price in plain words. What no change can mend, such as a second tape in a format with one, stays refused.
+
+use std::collections::HashSet;
+
+use super::{
+    Format, KnownRules, Loss, MAX_RULES, Obstacle, bbchallenge, exact_rules, first_free, jflap, live_rules,
+    morphett, only_character, turingmachine_io, turingmachinesimulator,
+};
+use crate::{
+    Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, State, StateId, StateKind, SymbolId,
+    Tape, Write,
+};
+
+/// What the machines of a format are like.
+pub(super) struct Limits {
+    pub(super) has_one_tape: bool,
+    pub(super) has_stay: bool,
+    /// What it means that no rule applies; nothing if that takes a step into a halting state.
+    pub(super) missing: Option<Missing>,
+    pub(super) start_may_halt: bool,
+    /// Whether states may halt without accepting.
+    pub(super) may_reject: bool,
+    /// Whether the file lists all states that halt, or those alone that rules enter.
+    pub(super) lists_halting: bool,
+    /// Whether the file lists all states, or those alone that rules, the start or the accepting states mention.
+    pub(super) lists_states: bool,
+    /// Beyond these numbers, states that nothing enters and symbols that no rule names are left out.
+    pub(super) max_states: usize,
+    pub(super) max_symbols: usize,
+    /// Why a symbol cannot be spelled.
+    pub(super) symbol_problem: fn(&Alphabet, SymbolId) -> Option<String>,
+    /// Why a state cannot have this name.
+    pub(super) name_problem: fn(&str) -> Option<String>,
+    /// Whether the rules of a state must be written out, one per situation.
+    pub(super) expands: fn(&[Rule]) -> bool,
+    /// Whether the symbols of a tape that no rule names come back.
+    pub(super) keeps_unnamed: fn(&Machine, usize) -> bool,
+}
+
+impl Limits {
+    /// A format with one tape that can say much: others say what is different.
+    pub(super) const WIDE: Self = Self {
+        has_one_tape: true,
+        has_stay: true,
+        missing: Some(Missing::Reject),
+        start_may_halt: true,
+        may_reject: true,
+        lists_halting: true,
+        lists_states: true,
+        max_states: usize::MAX,
+        max_symbols: usize::MAX,
+        symbol_problem: |_, _| None,
+        name_problem: |_| None,
+        expands: |_| false,
+        keeps_unnamed: |_, _| true,
+    };
+}
+
+/// A machine that can be written in a format, and what was lost.
+pub(super) fn fit(format: Format, machine: &Machine, lossy: bool) -> Result<(Machine, Vec<Loss>), Obstacle> {
+    let limits = match format {
+        Format::Native => return Ok((machine.clone(), Vec::new())),
+        Format::Bbchallenge => bbchallenge::LIMITS,
+        Format::Morphett => morphett::LIMITS,
+        Format::TuringMachineIo => turingmachine_io::LIMITS,
+        Format::TuringMachineSimulator => turingmachinesimulator::LIMITS,
+        Format::Jflap => jflap::LIMITS,
+    };
+    let mut fitting = Fitting { machine: machine.clone(), format, limits, lossy, lost: Vec::new() };
+    fitting.drop_dead_rules();
+    fitting.tapes()?;
+    fitting.symbol_names()?;
+    fitting.state_names()?;
+    fitting.missing_rules()?;
+    fitting.halting()?;
+    fitting.stays()?;
+    fitting.expand()?;
+    fitting.mention_states()?;
+    fitting.mention_symbols()?;
+    Ok((fitting.machine, fitting.lost))
+}
+
+/// Why a symbol other than the blank cannot be spelled as one character.
+pub(super) fn spelling_problem(
+    alphabet: &Alphabet,
+    symbol: SymbolId,
+    problem: fn(char) -> Option<String>,
+) -> Option<String> {
+    let name = alphabet.name(symbol);
+    match only_character(name) {
+        _ if symbol == alphabet.blank() => None,
+        Some(character) => problem(character),
+        None => Some(format!("symbol `{name}` is not one character")),
+    }
+}
+
+/// The symbols of a tape, apart from the blank, that no rule names.
+pub(super) fn unnamed_symbols(machine: &Machine, tape: usize) -> Vec<SymbolId> {
+    let alphabet = &machine.tapes()[tape].alphabet;
+    let mut named = HashSet::from([alphabet.blank()]);
+    for rule in machine.state_ids().flat_map(|state| machine.rules(state)) {
+        named.extend([rule.reads[tape].symbol(), rule.writes[tape].symbol()].into_iter().flatten());
+    }
+    alphabet.symbols().filter(|symbol| !named.contains(symbol)).collect()
+}
+
+struct Fitting {
+    machine: Machine,
+    format: Format,
+    limits: Limits,
+    lossy: bool,
+    lost: Vec<Loss>,
+}
+
+/// A rule of a machine with one tape that keeps the symbol it finds.
+fn passing(head: Move, next: StateId) -> Rule {
+    Rule { reads: vec![Pattern::Any], writes: vec![Write::Keep], moves: vec![head], next }
+}
+
+/// Leaves out what is not kept, and returns the place of everything that is.
+fn retain<T>(all: &mut Vec<T>, kept: &[bool]) -> Vec<usize> {
+    let mut is_kept = kept.iter();
+    all.retain(|_| is_kept.next().is_some_and(|&kept| kept));
+    let n_kept_before = |index: usize| kept[..index].iter().filter(|&&kept| kept).count();
+    (0..kept.len()).map(n_kept_before).collect()
+}
+
+impl Fitting {
+    /// Refuses the machine, unless losses are allowed.
+    fn refuse(&self, obstacle: Obstacle) -> Result<(), Obstacle> {
+        if self.lossy { Ok(()) } else { Err(obstacle) }
+    }
+
+    fn name(&self, state: StateId) -> String {
+        self.machine.state(state).name.clone()
+    }
+
+    /// The states of which something is true, with their names.
+    fn states_that(&self, test: impl Fn(&Machine, StateId) -> bool) -> (Vec<StateId>, Vec<String>) {
+        let states = self.machine.state_ids().filter(|&state| test(&self.machine, state));
+        states.map(|state| (state, self.name(state))).unzip()
+    }
+
+    /// Adds a state, called so if that is free.
+    fn push_state(&mut self, wish: &str, kind: StateKind) -> StateId {
+        let name = first_free(wish, |name| self.machine.find_state(name).is_none());
+        self.machine.states.push(State { name, kind, samples: SampleUse::Pass });
+        StateId::new(self.machine.states.len() - 1)
+    }
+
+    /// Leaves out the rules that never apply, so that nothing is kept for their sake. That is no loss.
+    fn drop_dead_rules(&mut self) {
+        for state in self.machine.state_ids() {
+            if let Some(rules) = self.machine.rules_mut(state) {
+                KnownRules::drop_covered(rules);
+            }
+            let Ok(live) = live_rules(&self.machine, state) else { continue };
+            self.machine.rules_mut(state).into_iter().for_each(|rules| drop(retain(rules, &live)));
+        }
+    }
+
+    fn tapes(&mut self) -> Result<(), Obstacle> {
+        if let Some(state) = self.machine.states.iter().find(|state| state.samples != SampleUse::Pass) {
+            return Err(Obstacle::Samples(state.name.clone()));
+        }
+        let n_tapes = self.machine.n_tapes();
+        if self.limits.has_one_tape && n_tapes != 1 {
+            return Err(Obstacle::Tapes { allowed: "one tape", n_tapes });
+        }
+        let locked = self.machine.tapes.iter().filter(|tape| tape.access == Access::ReadOnly);
+        let names: Vec<String> = locked.map(|tape| tape.name.clone()).collect();
+        if let Some(first) = names.first() {
+            self.refuse(Obstacle::ReadOnly(first.clone()))?;
+            self.machine.tapes.iter_mut().for_each(|tape| tape.access = Access::ReadWrite);
+            self.lost.push(Loss::ReadOnly(names));
+        }
+        Ok(())
+    }
+
+    /// Every symbol can be spelled, or gets a character of its own.
+    fn symbol_names(&mut self) -> Result<(), Obstacle> {
+        for index in 0..self.machine.n_tapes() {
+            let Tape { name: tape, alphabet, .. } = &self.machine.tapes[index];
+            let mut names = alphabet.names().to_vec();
+            let mut renamed = Vec::new();
+            for symbol in alphabet.symbols() {
+                let Some(reason) = (self.limits.symbol_problem)(alphabet, symbol) else { continue };
+                let refusal = Obstacle::Alphabet { tape: tape.clone(), reason };
+                self.refuse(refusal.clone())?;
+                let from = alphabet.name(symbol);
+                let first = from.chars().next().filter(|c| c.is_alphanumeric());
+                let others = ('a'..='z').chain('A'..='Z').chain('0'..='9').chain('\u{c0}'..='\u{24f}');
+                let mut wishes = first.into_iter().chain(others).map(String::from);
+                let to = wishes.find(|name| !names.contains(name)).ok_or(refusal)?;
+                names[symbol.index()].clone_from(&to);
+                renamed.push(Loss::SymbolRenamed { tape: tape.clone(), from: from.to_owned(), to });
+            }
+            self.machine.tapes[index].alphabet = Alphabet::new(names, alphabet.blank());
+            self.lost.append(&mut renamed);
+        }
+        Ok(())
+    }
+
+    fn state_names(&mut self) -> Result<(), Obstacle> {
+        for index in 0..self.machine.states.len() {
+            let from = self.machine.states[index].name.clone();
+            let Some(reason) = (self.limits.name_problem)(&from) else { continue };
+            self.refuse(Obstacle::States(reason))?;
+            let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+            let plain: String = from.chars().take(64).map(plain).collect();
+            let wish = if plain.is_empty() { "state" } else { &plain };
+            let to = first_free(wish, |name| self.machine.find_state(name).is_none());
+            self.machine.states[index].name.clone_from(&to);
+            self.lost.push(Loss::StateRenamed { from, to });
+        }
+        Ok(())
+    }
+
+    /// A missing rule means what it means in the file, or no rule is missing.
+    fn missing_rules(&mut self) -> Result<(), Obstacle> {
+        let lacks = |machine: &Machine, state| machine.halting(state).is_none() && !machine.is_total(state);
+        let (partial, _) = self.states_that(lacks);
+        let (own, there) = (self.machine.missing, self.limits.missing);
+        if let (Some(&state), true) = (partial.first(), there != Some(own)) {
+            self.refuse(self.without_rule(state))?;
+            self.lost.push(match there {
+                Some(Missing::Halt) => Loss::MissingHalts,
+                Some(Missing::Reject) => Loss::MissingRejects,
+                None => Loss::MissingSteps,
+            });
+            if there.is_none() {
+                self.step_into_halt(&partial);
+            }
+        }
+        self.machine.missing = there.unwrap_or(own);
+        Ok(())
+    }
+
+    /// Refuses a state without a rule for some symbols, and says how that differs from the format's machines.
+    fn without_rule(&self, state: StateId) -> Obstacle {
+        let verbs = |missing| if missing == Missing::Halt { "halts" } else { "rejects" };
+        let does = verbs(self.machine.missing);
+        let there = match self.limits.missing {
+            Some(missing) => format!("there, where a {} machine {}", self.format, verbs(missing)),
+            None => "there without a step, where Morphett's machines step into `halt`".to_owned(),
+        };
+        let symbol = match self.machine.tapes() {
+            [tape] => {
+                let lacks = |&symbol: &SymbolId| self.machine.rule_for(state, &[symbol]).is_none();
+                let symbol = tape.alphabet.symbols().find(lacks).unwrap_or(SymbolId(0));
+                format!("`{}`", tape.alphabet.name(symbol))
+            }
+            _ => "some symbols".to_owned(),
+        };
+        let name = self.name(state);
+        Obstacle::Halting(format!("state `{name}` has no rule for {symbol} and {does} {there}"))
+    }
+
+    /// Every missing rule becomes one that leads into a halting state.
+    fn step_into_halt(&mut self, partial: &[StateId]) {
+        let is_dead = |&state: &StateId| self.machine.halting(state) == Some(false);
+        let known = self.machine.find_state(morphett::NO_RULE).filter(is_dead);
+        let kind = StateKind::Halting { accepting: false };
+        let dead = known.unwrap_or_else(|| self.push_state(morphett::NO_RULE, kind));
+        for &state in partial {
+            self.machine.rules_mut(state).into_iter().for_each(|rules| rules.push(passing(Move::Stay, dead)));
+        }
+    }
+
+    /// The start runs, and states that halt without accepting become states without rules, where the format needs that.
+    fn halting(&mut self) -> Result<(), Obstacle> {
+        let start = self.machine.start;
+        let name = self.name(start);
+        if !self.limits.start_may_halt && self.machine.halting(start).is_some() {
+            self.refuse(Obstacle::Halting(format!("the start state `{name}` halts")))?;
+            if self.limits.missing.is_none() {
+                let kind = StateKind::Running(vec![passing(Move::Stay, start)]);
+                self.machine.start = self.push_state("start", kind);
+                self.lost.push(Loss::StartSteps(name));
+            } else if self.machine.halting(start) == Some(true) {
+                self.machine.states[start.index()].kind = StateKind::Running(Vec::new());
+                self.lost.push(Loss::StartAccepts(name));
+            }
+        }
+        let entered: HashSet<StateId> =
+            self.machine.all_rules_mut().map(|rule| rule.next).chain([start]).collect();
+        let (states, names) = self.states_that(|machine, state| machine.halting(state) == Some(false));
+        let matters = |state: &StateId| self.limits.lists_halting || entered.contains(state);
+        let first = states.iter().position(matters).filter(|_| !self.limits.may_reject);
+        if let Some(first) = first {
+            self.refuse(Obstacle::Halting(format!("state `{}` halts without accepting", names[first])))?;
+            for state in states {
+                self.machine.states[state.index()].kind = StateKind::Running(Vec::new());
+            }
+            self.lost.push(Loss::Rejecting(names));
+        }
+        Ok(())
+    }
+
+    /// Rules that stay go right into a state that goes back.
+    fn stays(&mut self) -> Result<(), Obstacle> {
+        let stays = |rule: &&mut Rule| rule.moves == [Move::Stay];
+        let (states, names) =
+            self.states_that(|machine, state| machine.rules(state).iter().any(|r| r.moves == [Move::Stay]));
+        if states.is_empty() || self.limits.has_stay {
+            return Ok(());
+        }
+        self.refuse(Obstacle::Stay(names[0].clone()))?;
+        let entered: Vec<StateId> =
+            self.machine.all_rules_mut().filter(stays).map(|rule| rule.next).collect();
+        let mut back: Vec<Option<StateId>> = vec![None; self.machine.states.len()];
+        for &next in &entered {
+            back[next.index()] = back[next.index()].or_else(|| {
+                let wish = format!("{}-back", self.name(next));
+                Some(self.push_state(&wish, StateKind::Running(vec![passing(Move::Left, next)])))
+            });
+        }
+        for rule in self.machine.all_rules_mut().filter(stays) {
+            rule.moves = vec![Move::Right];
+            rule.next = back[rule.next.index()].unwrap_or(rule.next);
+        }
+        self.lost.push(Loss::Stay(entered.len()));
+        Ok(())
+    }
+
+    /// Writes out the wildcards of a format that has none, or no order of rules.
+    fn expand(&mut self) -> Result<(), Obstacle> {
+        let mut n_rules = 0;
+        for state in self.machine.state_ids() {
+            let rules = self.machine.rules(state);
+            n_rules += rules.len();
+            if !(self.limits.expands)(rules) {
+                continue;
+            }
+            n_rules -= rules.len();
+            let exact = exact_rules(&self.machine, state).ok();
+            let exact = exact.filter(|exact| n_rules + exact.len() <= MAX_RULES).ok_or_else(|| {
+                let name = self.name(state);
+                Obstacle::States(format!(
+                    "with state `{name}` they need more than {MAX_RULES} rules, without wildcards and precedence"
+                ))
+            })?;
+            n_rules += exact.len();
+            self.machine.rules_mut(state).into_iter().for_each(|rules| rules.clone_from(&exact));
+        }
+        Ok(())
+    }
+
+    /// Leaves out states that nothing leads to, where they are not mentioned or there are too many.
+    fn mention_states(&mut self) -> Result<(), Obstacle> {
+        let mut kept: HashSet<StateId> = HashSet::new();
+        let mut pending = vec![self.machine.start];
+        if !self.limits.lists_states {
+            let listed = |machine: &Machine, state| {
+                !machine.rules(state).is_empty() || machine.halting(state).is_some()
+            };
+            pending.extend(self.states_that(listed).0);
+        }
+        while let Some(state) = pending.pop() {
+            if kept.insert(state) {
+                pending.extend(self.machine.rules(state).iter().map(|rule| rule.next));
+            }
+        }
+        let (_, names) = self.states_that(|_, state| !kept.contains(&state));
+        let is_crowded = self.lossy && self.machine.states.len() > self.limits.max_states;
+        let Some(first) = names.first().filter(|_| is_crowded || !self.limits.lists_states) else {
+            return Ok(());
+        };
+        self.refuse(Obstacle::States(format!("no rule mentions state `{first}`")))?;
+        let kept: Vec<bool> = self.machine.state_ids().map(|state| kept.contains(&state)).collect();
+        let places = retain(&mut self.machine.states, &kept);
+        let place = |state: StateId| StateId::new(places[state.index()]);
+        self.machine.all_rules_mut().for_each(|rule| rule.next = place(rule.next));
+        self.machine.start = place(self.machine.start);
+        self.lost.push(Loss::States(names));
+        Ok(())
+    }
+
+    /// Leaves out symbols that no rule names, where they do not come back or there are too many: nothing can write them.
+    fn mention_symbols(&mut self) -> Result<(), Obstacle> {
+        for index in 0..self.machine.n_tapes() {
+            let idle = unnamed_symbols(&self.machine, index);
+            let Tape { name: tape, alphabet, .. } = self.machine.tapes[index].clone();
+            let is_crowded = self.lossy && alphabet.len() > self.limits.max_symbols;
+            if idle.is_empty() || !is_crowded && (self.limits.keeps_unnamed)(&self.machine, index) {
+                continue;
+            }
+            let symbols: Vec<String> = idle.iter().map(|&symbol| alphabet.name(symbol).to_owned()).collect();
+            let reason = format!("no rule mentions symbol `{}`", symbols[0]);
+            self.refuse(Obstacle::Alphabet { tape: tape.clone(), reason })?;
+            let kept: Vec<bool> = alphabet.symbols().map(|symbol| !idle.contains(&symbol)).collect();
+            let mut names = alphabet.names().to_vec();
+            let places = retain(&mut names, &kept);
+            let place = |symbol: SymbolId| SymbolId::new(places[symbol.index()]);
+            self.machine.tapes[index].alphabet = Alphabet::new(names, place(alphabet.blank()));
+            for rule in self.machine.all_rules_mut() {
+                if let Pattern::Is(symbol) = &mut rule.reads[index] {
+                    *symbol = place(*symbol);
+                }
+                if let Write::Put(symbol) = &mut rule.writes[index] {
+                    *symbol = place(*symbol);
+                }
+            }
+            self.lost.push(Loss::Symbols { tape, symbols });
+        }
+        Ok(())
+    }
+}
