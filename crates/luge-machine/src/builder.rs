@@ -109,17 +109,11 @@ pub enum BuildError {
 pub struct MachineBuilder {
     name: Option<String>,
     tapes: Vec<Tape>,
-    states: Vec<DraftState>,
+    states: Vec<State>,
+    /// The first state that halts and was given rules.
+    halting_with_rules: Option<StateId>,
     start: Option<StateId>,
     missing: Missing,
-}
-
-#[derive(Clone, Debug)]
-struct DraftState {
-    name: String,
-    halting: Option<bool>,
-    samples: SampleUse,
-    rules: Vec<Rule>,
 }
 
 impl Machine {
@@ -164,19 +158,23 @@ impl MachineBuilder {
     /// The state with this name, made halting.
     pub fn halting_state(&mut self, name: impl AsRef<str>, accepting: bool) -> StateId {
         let state = self.state(name);
-        self.states[state.index()].halting = Some(accepting);
+        self.halt_in(state, accepting);
         state
     }
 
     /// Adds a state without looking for one of the same name; for parsers and passes that already keep their own index.
     pub fn push_state(&mut self, name: String) -> StateId {
-        self.states.push(DraftState { name, halting: None, samples: SampleUse::Pass, rules: Vec::new() });
+        self.states.push(State { name, kind: StateKind::Running(Vec::new()), samples: SampleUse::Pass });
         StateId::new(self.states.len() - 1)
     }
 
     /// Makes an existing state halting.
     pub fn halt_in(&mut self, state: StateId, accepting: bool) -> &mut Self {
-        self.states[state.index()].halting = Some(accepting);
+        let kind = &mut self.states[state.index()].kind;
+        if matches!(kind, StateKind::Running(rules) if !rules.is_empty()) {
+            self.halting_with_rules.get_or_insert(state);
+        }
+        *kind = StateKind::Halting { accepting };
         self
     }
 
@@ -218,7 +216,10 @@ impl MachineBuilder {
 
     /// Adds a rule that is already put together.
     pub fn push_rule(&mut self, state: StateId, rule: Rule) -> &mut Self {
-        self.states[state.index()].rules.push(rule);
+        match &mut self.states[state.index()].kind {
+            StateKind::Running(rules) => rules.push(rule),
+            StateKind::Halting { .. } => _ = self.halting_with_rules.get_or_insert(state),
+        }
         self
     }
 
@@ -229,9 +230,9 @@ impl MachineBuilder {
     pub fn build(self) -> Result<Machine, BuildError> {
         self.check_tapes()?;
         self.check_states()?;
-        for state in &self.states {
-            for rule in &state.rules {
-                self.check_rule(state, rule)?;
+        for State { name, kind, .. } in &self.states {
+            if let StateKind::Running(rules) = kind {
+                rules.iter().try_for_each(|rule| self.check_rule(name, rule))?;
             }
         }
         let start = match self.start {
@@ -240,19 +241,8 @@ impl MachineBuilder {
             None => StateId(0),
         };
         self.check_known(start, || "the start".to_owned())?;
-        let states = self
-            .states
-            .into_iter()
-            .map(|s| State {
-                name: s.name,
-                samples: s.samples,
-                kind: match s.halting {
-                    Some(accepting) => StateKind::Halting { accepting },
-                    None => StateKind::Running(s.rules),
-                },
-            })
-            .collect();
-        Ok(Machine { name: self.name, tapes: self.tapes, states, start, missing: self.missing })
+        let Self { name, tapes, states, missing, .. } = self;
+        Ok(Machine { name, tapes, states, start, missing })
     }
 
     fn check_tapes(&self) -> Result<(), BuildError> {
@@ -275,12 +265,12 @@ impl MachineBuilder {
 
     fn check_states(&self) -> Result<(), BuildError> {
         no_duplicate("state", self.states.iter().map(|s| &s.name))?;
-        for state in self.states.iter().filter(|s| s.halting.is_some()) {
-            if !state.rules.is_empty() {
-                return Err(BuildError::HaltingWithRules(state.name.clone()));
-            }
-            if let Some(word) = state.samples.word() {
-                return Err(BuildError::HaltingWithSamples { state: state.name.clone(), word });
+        if let Some(state) = self.halting_with_rules {
+            return Err(BuildError::HaltingWithRules(self.state_name(state).to_owned()));
+        }
+        for State { name, kind, samples } in &self.states {
+            if let (StateKind::Halting { .. }, Some(word)) = (kind, samples.word()) {
+                return Err(BuildError::HaltingWithSamples { state: name.clone(), word });
             }
         }
         Ok(())
@@ -294,18 +284,18 @@ impl MachineBuilder {
         Err(BuildError::UnknownState { place: place(), state, n_states })
     }
 
-    fn check_rule(&self, state: &DraftState, rule: &Rule) -> Result<(), BuildError> {
+    fn check_rule(&self, state: &str, rule: &Rule) -> Result<(), BuildError> {
         let n_tapes = self.tapes.len();
         let parts = [("reads", rule.reads.len()), ("writes", rule.writes.len()), ("moves", rule.moves.len())];
         for (part, found) in parts {
             if found != n_tapes {
-                return Err(BuildError::Arity { state: state.name.clone(), part, found, n_tapes });
+                return Err(BuildError::Arity { state: state.to_owned(), part, found, n_tapes });
             }
         }
-        self.check_known(rule.next, || format!("a rule of state `{}`", state.name))?;
+        self.check_known(rule.next, || format!("a rule of state `{state}`"))?;
         for ((tape, read), write) in self.tapes.iter().zip(&rule.reads).zip(&rule.writes) {
             let n_symbols = tape.alphabet.len();
-            let names = || (state.name.clone(), tape.name.clone());
+            let names = || (state.to_owned(), tape.name.clone());
             let mut named = [read.symbol(), write.symbol()].into_iter().flatten();
             if let Some(symbol) = named.find(|symbol| symbol.index() >= n_symbols) {
                 let (state, tape) = names();

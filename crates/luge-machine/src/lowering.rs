@@ -13,11 +13,10 @@ pub use expand::{TooManyRules, expand_wildcards};
 pub use report::{Report, Size};
 
 use crate::{
-    Cell, Input, MAX_TAPES, Machine, Move, NormalForm, NotNormal, Rule, SampleUse, State, StateId, StateKind,
-    SymbolId, TapeId,
+    Cell, Input, MAX_TAPES, Machine, Move, NormalForm, NotNormal, SampleUse, StateId, SymbolId, TapeId,
 };
 use encoding::Encoding;
-use halves::Halves;
+use halves::in_halves;
 
 /// Which moves the lowered machine may make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -94,31 +93,10 @@ pub fn lower(machine: &Machine, moves: Moves) -> Result<Lowered, LoweringError> 
     if n_tracks > MAX_TAPES {
         return Err(LoweringError::TooManyTracks { n_tapes, n_tracks });
     }
-    let mut halves = Halves::new(machine);
-    let mut lower_rule = |rule: &Rule| {
-        if doubled {
-            let (moves, next) = halves.first(rule);
-            encoding.rule(rule, &moves, next)
-        } else {
-            encoding.rule(rule, &rule.moves, rule.next)
-        }
-    };
-    let mut states = Vec::with_capacity(machine.states().len());
-    for state in machine.states() {
-        let kind = match &state.kind {
-            StateKind::Running(rules) => StateKind::Running(rules.iter().map(&mut lower_rule).collect()),
-            StateKind::Halting { accepting } => StateKind::Halting { accepting: *accepting },
-        };
-        states.push(State { name: state.name.clone(), kind, samples: state.samples });
-    }
-    states.extend(halves.into_states(&encoding));
-    let normal = NormalForm::new(Machine {
-        name: machine.name.clone(),
-        tapes: encoding.track_tapes(machine),
-        states,
-        start: machine.start,
-        missing: machine.missing,
-    })?;
+    let mut lowered = if doubled { in_halves(machine) } else { machine.clone() };
+    lowered.tapes = encoding.track_tapes(machine);
+    lowered.all_rules_mut().for_each(|rule| *rule = encoding.rule(rule));
+    let normal = NormalForm::new(lowered)?;
     Ok(Lowered { normal, encoding, before: Size::of(machine), moves })
 }
 

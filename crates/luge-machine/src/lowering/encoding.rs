@@ -2,9 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::{
-    Alphabet, Cell, Input, Machine, Move, Pattern, Rule, StateId, SymbolId, Tape, TapeId, TapeInput, Write,
-};
+use crate::{Alphabet, Cell, Input, Machine, Pattern, Rule, SymbolId, Tape, TapeId, TapeInput, Write};
 
 /// The code of every tape, and how far apart the cells lie.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -106,8 +104,8 @@ impl Encoding {
         Input { tapes }
     }
 
-    /// A rule on the tracks with the given moves (one per tape of the source) and next state.
-    pub(super) fn rule(&self, rule: &Rule, moves: &[Move], next: StateId) -> Rule {
+    /// A rule on the tracks, whose heads move in lockstep.
+    pub(super) fn rule(&self, rule: &Rule) -> Rule {
         let n_tracks = self.n_tracks();
         let (mut reads, mut writes) = (Vec::with_capacity(n_tracks), Vec::with_capacity(n_tracks));
         for ((index, read), write) in rule.reads.iter().enumerate().zip(&rule.writes) {
@@ -121,19 +119,9 @@ impl Encoding {
                 Write::Put(symbol) => writes.extend(self.bits(tape, symbol).map(Write::Put)),
             }
         }
-        Rule { reads, writes, moves: self.in_lockstep(moves), next }
-    }
-
-    /// A rule that looks at nothing and only moves.
-    pub(super) fn moving_rule(&self, moves: &[Move], next: StateId) -> Rule {
-        let n_tracks = self.n_tracks();
-        let (reads, writes) = (vec![Pattern::Any; n_tracks], vec![Write::Keep; n_tracks]);
-        Rule { reads, writes, moves: self.in_lockstep(moves), next }
-    }
-
-    fn in_lockstep(&self, moves: &[Move]) -> Vec<Move> {
-        let tracks = self.tapes.iter().zip(moves);
-        tracks.flat_map(|(tape, &head_move)| std::iter::repeat_n(head_move, tape.n_tracks)).collect()
+        let heads = self.tapes.iter().zip(&rule.moves);
+        let moves = heads.flat_map(|(tape, &head)| std::iter::repeat_n(head, tape.n_tracks)).collect();
+        Rule { reads, writes, moves, next: rule.next }
     }
 
     /// The tracks as tapes. A single track keeps its tape's name; several are `name.0`, the lowest bit, `name.1`, …

@@ -6,7 +6,7 @@ use crate::{
     Move::{Left, Right, Stay},
     Outcome, Pattern,
     Pattern::{Any, Is},
-    Simulator, Write,
+    Rule, Simulator, Write,
     Write::{Keep, Put},
 };
 
