@@ -353,10 +353,9 @@ impl Circuit {
         self.output.iter().try_for_each(|&literal| known("f", literal))?;
 
         let query = self.dependence(|input| matches!(input, Input::Query(_)));
-        if let Some(&(what, literal)) =
-            memory.iter().find(|(_, literal)| query[literal.wire.index()].is_some())
-            && let Some(input) = query[literal.wire.index()]
-        {
+        let ahead =
+            |&(what, literal): &(&str, Literal)| Some((what.to_owned(), query[literal.wire.index()]?));
+        if let Some((what, input)) = memory.iter().find_map(ahead) {
             return Err(CircuitError::LooksAhead { what: format!("`{what}`"), input });
         }
         let held = self.dependence(|input| !matches!(input, Input::Query(_)));

@@ -343,7 +343,7 @@ fn what_is_wrong_is_said_with_its_line() {
         assert!(LEARNER.contains(old));
         refused(&LEARNER.replacen(old, new, 1))
     };
-    assert_eq!(change("18 4 8", "18 4 35"), "13:1: error: the gate of literal 18 feeds itself");
+    assert_eq!(change("18 4 8", "18 4 35"), "15:1: error: the gate of literal 22 feeds itself");
     assert_eq!(
         change("34 14 23", "34 14 2"),
         "20:1: error: the input clk is used; help: inputs that are used are called x[i], y, y[i] or query[i]"

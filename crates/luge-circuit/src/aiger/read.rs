@@ -7,7 +7,7 @@ use std::{
 
 use flussab_aiger::{
     InnerParseError, ParseError,
-    aig::{Aig, SymbolTarget},
+    aig::{Aig, AigStructureError, OrderedAig, Renumber, RenumberConfig, SymbolTarget},
     ascii, binary,
 };
 use luge_machine::Diagnostic;
@@ -140,22 +140,14 @@ impl<'s> Source<'s> {
     }
 }
 
-/// What defines a variable.
-#[derive(Clone, Copy)]
-enum Definition {
-    Known(Literal),
-    Unused(usize),
-    And(usize),
-}
-
 struct Reader<'s> {
     source: Source<'s>,
     aig: Aig<u32>,
     builder: Builder,
     /// What the file says of its samples.
     samples: Option<String>,
-    /// What is known of the file's variables.
-    defined: HashMap<u32, Definition>,
+    /// What each variable is, once the gates are in order: the constant, inputs, latches, gates.
+    values: Vec<Literal>,
     faults: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
 }
@@ -175,8 +167,8 @@ impl<'s> Reader<'s> {
         let said = |word: &str| comment.lines().find_map(|line| line.strip_prefix(word));
         let builder = Builder::new(tidy(said("circuit ").unwrap_or(name)));
         let samples = said("samples ").map(str::to_owned);
-        let defined = HashMap::from([(0, Definition::Known(Literal::FALSE))]);
-        Self { source, aig, builder, samples, defined, faults: Vec::new(), warnings: Vec::new() }
+        let values = vec![Literal::FALSE];
+        Self { source, aig, builder, samples, values, faults: Vec::new(), warnings: Vec::new() }
     }
 
     fn read(mut self) -> Result<Loaded, Vec<Diagnostic>> {
@@ -187,27 +179,24 @@ impl<'s> Reader<'s> {
         if !self.faults.is_empty() {
             return Err(self.faults);
         }
-        let ordered: BTreeMap<Input, usize> =
-            bits.iter().enumerate().filter_map(|(i, bit)| bit.map(|bit| (bit, i))).collect();
-        let known: HashMap<usize, Literal> =
-            ordered.iter().map(|(&bit, &i)| (i, self.builder.input(bit))).collect();
-        for i in 0..self.aig.inputs.len() {
-            let definition =
-                known.get(&i).map_or(Definition::Unused(i), |&literal| Definition::Known(literal));
-            self.define(self.aig.inputs[i], definition, Place::Input(i));
-        }
+        let sorted: BTreeSet<Input> = bits.iter().flatten().copied().collect();
+        let inputs: BTreeMap<Input, Literal> =
+            sorted.into_iter().map(|bit| (bit, self.builder.input(bit))).collect();
+        let input = |bit: &Option<Input>| bit.and_then(|bit| inputs.get(&bit).copied());
+        self.values.extend(bits.iter().map(|bit| input(bit).unwrap_or(Literal::FALSE)));
         let registers = self.registers();
-        for i in 0..self.aig.and_gates.len() {
-            self.define(self.aig.and_gates[i].output, Definition::And(i), Place::And(i));
+        self.check_signals(&bits);
+        let Some(ordered) = self.ordered() else { return Err(self.faults) };
+        for gate in &ordered.and_gates {
+            let operands = gate.inputs.map(|code| self.value(code));
+            let value = self.builder.and(operands);
+            self.values.push(value);
         }
-        for i in 0..self.aig.and_gates.len() {
-            self.literal(self.aig.and_gates[i].output, Place::And(i));
-        }
-        for (i, &register) in registers.iter().enumerate() {
-            let target = self.literal(self.aig.latches[i].next_state, Place::Latch(i));
+        for (&register, latch) in registers.iter().zip(&ordered.latches) {
+            let target = self.value(latch.next_state);
             self.builder.set(register, target);
         }
-        self.outputs();
+        self.outputs(&ordered);
         if !self.faults.is_empty() {
             return Err(self.faults);
         }
@@ -322,74 +311,73 @@ impl<'s> Reader<'s> {
             }
             let register = self.builder.register(name, latch.initialization == Some(true));
             let value = self.builder.value(register);
-            self.define(latch.state, Definition::Known(value), Place::Latch(i));
+            self.values.push(value);
             registers.push(register);
         }
         registers
     }
 
-    fn define(&mut self, code: u32, definition: Definition, place: Place) {
-        if code & 1 == 1 || self.defined.insert(code / 2, definition).is_some() {
-            let message = "cannot be defined here: it is negated, constant or defined before";
-            self.fault(place, format!("literal {code} {message}"));
+    /// Notes signals that are defined twice, and those that are used but not defined, or must not be used.
+    fn check_signals(&mut self, bits: &[Option<Input>]) {
+        let Aig { inputs, latches, and_gates, outputs, bad_state_properties, .. } = self.aig.clone();
+        let mut defined: HashMap<u32, Place> = HashMap::from([(0, Place::Output(0))]);
+        let own = inputs.iter().enumerate().map(|(i, &code)| (code, Place::Input(i)));
+        let own = own.chain(latches.iter().enumerate().map(|(i, latch)| (latch.state, Place::Latch(i))));
+        let own = own.chain(and_gates.iter().enumerate().map(|(i, gate)| (gate.output, Place::And(i))));
+        for (code, place) in own {
+            if code & 1 == 1 || defined.insert(code / 2, place).is_some() {
+                let message = "cannot be defined here: it is negated, constant or defined before";
+                self.fault(place, format!("literal {code} {message}"));
+            }
         }
-    }
-
-    /// The literal of a code, after everything that it depends on. Works without recursion: logic may be deep.
-    fn literal(&mut self, code: u32, place: Place) -> Literal {
-        let mut open: Vec<(u32, Place)> = vec![(code / 2, place)];
-        let mut waiting = BTreeSet::new();
-        while let Some(&(variable, place)) = open.last() {
-            let settled = match self.defined.get(&variable).copied() {
-                Some(Definition::Known(_)) => None,
-                Some(Definition::And(i)) => {
-                    let inputs = self.aig.and_gates[i].inputs;
-                    let unknown =
-                        |code: &u32| !matches!(self.defined.get(&(code / 2)), Some(Definition::Known(_)));
-                    let missing: Vec<u32> = inputs.into_iter().filter(unknown).map(|code| code / 2).collect();
-                    if missing.is_empty() {
-                        let operands = inputs.map(|code| self.value(code));
-                        Some(self.builder.and(operands))
-                    } else if waiting.insert(variable) {
-                        open.extend(missing.into_iter().map(|variable| (variable, Place::And(i))));
-                        continue;
-                    } else {
-                        let message = format!("the gate of literal {} feeds itself", 2 * variable);
-                        self.fault(Place::And(i), message);
-                        Some(Literal::FALSE)
-                    }
-                }
-                Some(Definition::Unused(i)) => {
+        let gates = and_gates.iter().enumerate();
+        let used = gates.flat_map(|(i, gate)| gate.inputs.map(|code| (code, Place::And(i))));
+        let used =
+            used.chain(latches.iter().enumerate().map(|(i, latch)| (latch.next_state, Place::Latch(i))));
+        let outputs = outputs.iter().chain(&bad_state_properties).enumerate();
+        for (code, place) in used.chain(outputs.map(|(i, &code)| (code, Place::Output(i)))) {
+            match defined.get(&(code / 2)) {
+                None => _ = self.fault(place, format!("nothing defines literal {}", code & !1)),
+                Some(&Place::Input(i)) if bits[i].is_none() => {
                     let name = self.symbol(SymbolTarget::Input(i)).unwrap_or("without a name").to_owned();
                     let fault = self.fault(place, format!("the input {name} is used"));
                     fault.remedy("inputs that are used are called x[i], y, y[i] or query[i]");
-                    Some(Literal::FALSE)
                 }
-                None => {
-                    self.fault(place, format!("nothing defines literal {}", 2 * variable));
-                    Some(Literal::FALSE)
-                }
-            };
-            if let Some(literal) = settled {
-                self.defined.insert(variable, Definition::Known(literal));
+                Some(_) => {}
             }
-            open.pop();
         }
-        self.value(code)
     }
 
-    /// The literal of a code whose variable is known.
+    /// The same signals in an order in which each gate reads only earlier ones; nothing if there are faults.
+    fn ordered(&mut self) -> Option<OrderedAig<u32>> {
+        if !self.faults.is_empty() {
+            return None;
+        }
+        // Constraints of model checkers mean nothing here.
+        let aig = Aig { invariant_constraints: Vec::new(), ..self.aig.clone() };
+        match Renumber::renumber_aig(RenumberConfig::default(), &aig) {
+            Ok((ordered, _)) => Some(ordered),
+            Err(AigStructureError::FoundCycle { lit }) => {
+                let gate = aig.and_gates.iter().position(|gate| gate.output / 2 == lit / 2);
+                let message = format!("the gate of literal {} feeds itself", lit & !1);
+                self.fault(Place::And(gate.unwrap_or(0)), message);
+                None
+            }
+            Err(error) => {
+                self.fault(Place::Output(0), error.to_string());
+                None
+            }
+        }
+    }
+
+    /// What a code of the ordered signals stands for.
     fn value(&self, code: u32) -> Literal {
-        match self.defined.get(&(code / 2)) {
-            Some(&Definition::Known(literal)) => literal.negated_if(code & 1 == 1),
-            _ => Literal::FALSE,
-        }
+        self.values[code as usize / 2].negated_if(code & 1 == 1)
     }
 
-    fn outputs(&mut self) {
-        let n_outputs = self.aig.outputs.len();
-        let codes: Vec<u32> =
-            self.aig.outputs.iter().chain(&self.aig.bad_state_properties).copied().collect();
+    fn outputs(&mut self, aig: &OrderedAig<u32>) {
+        let n_outputs = aig.outputs.len();
+        let codes: Vec<u32> = aig.outputs.iter().chain(&aig.bad_state_properties).copied().collect();
         let target = |i: usize| match i.checked_sub(n_outputs) {
             None => SymbolTarget::Output(i),
             Some(i) => SymbolTarget::BadStateProperty(i),
@@ -399,7 +387,7 @@ impl<'s> Reader<'s> {
         self.builder.next(Literal::TRUE);
         if !names.iter().flatten().any(|name| is_output(name)) {
             if let Some(&code) = codes.first() {
-                let halted = self.literal(code, Place::Output(0));
+                let halted = self.value(code);
                 self.builder.halted(halted);
             }
             return;
@@ -417,7 +405,7 @@ impl<'s> Reader<'s> {
                 self.warnings.push(warning.with_help("outputs are called next, halted and f"));
                 continue;
             }
-            let literal = self.literal(codes[i], Place::Output(i));
+            let literal = self.value(codes[i]);
             match indexed(&name, "f") {
                 Some(bit) => drop(f.insert(bit, literal)),
                 None if name == "next" => self.builder.next(literal),
