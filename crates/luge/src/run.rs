@@ -1,6 +1,5 @@
 //! One run: its engine, the simulator that checks it, its statistics, and its memory.
 
-mod checkpoint_replay;
 #[doc(hidden)]
 pub mod decimated;
 pub mod engine;

@@ -21,8 +21,8 @@ use crate::{
     files::{checkpoint::snapshot_digest, json},
     run::{
         engine::{Chosen, EngineChoice, Task, TrainingConfig},
-        follow::{Decoder, Expected, ObservationRate, RunProgress, RunSetup, TapeLimit},
-        lockstep::{Lockstep, Window},
+        follow::{Decoder, ObservationRate, RunProgress, RunSetup, TapeLimit},
+        lockstep::Window,
         memory,
         run_stats::{FirstMismatch, Levels, RunStats},
     },
@@ -179,8 +179,8 @@ impl PreparedTrace {
             return Err(BuildError::Internal(InternalError::NeverHalts(window.n_cells)).into());
         }
         options.ask_network(&lowered.normal, window.n_cells)?;
-        let start = Lockstep::new(lowered.normal.machine(), &input, window.clone())
-            .map(|lockstep| lockstep.expected().clone())
+        let start = window
+            .configuration(&Simulator::new(lowered.normal.machine(), &input))
             .ok_or(TraceError::TooFewCells { needed: window.n_cells + 1, given: window.n_cells })?;
         let mut build = options.landscape_of(window.n_cells);
         if options.landscape == LandscapeKind::Internal {
@@ -258,18 +258,16 @@ impl PreparedTrace {
             window: &self.window,
             control: self.landscape.control(),
             decoder: &PlanDecoder { landscape: &self.landscape, inputs: &task.inputs },
-            expected: Expected {
-                levels: Levels {
-                    bounds,
-                    added: 0.0,
-                    halted_high: bounds.halted_high,
-                    tolerance: 0.0,
-                    from: 0,
-                },
-                extra_steps: 0,
-                labels: None,
-                room: TapeLimit::Cells(self.options.cells.unwrap_or(MAX_CELLS)),
+            levels: Levels {
+                bounds,
+                added: 0.0,
+                halted_high: bounds.halted_high,
+                tolerance: 0.0,
+                from: 0,
             },
+            extra_steps: 0,
+            labels: None,
+            room: TapeLimit::Cells(self.options.cells.unwrap_or(MAX_CELLS)),
             comparisons: self.options.compare,
             attention,
         };

@@ -34,8 +34,8 @@ use crate::{
     files::predictor::Predictor,
     run::{
         engine::{EngineChoice, Task},
-        follow::{Comparisons, Decoder, Expected, ObservationRate, RunProgress, RunSetup, TapeLimit},
-        lockstep::{Lockstep, Window},
+        follow::{Comparisons, Decoder, ObservationRate, RunProgress, RunSetup, TapeLimit},
+        lockstep::Window,
         run_stats::{Levels, RunStats},
         two_cores::beside,
     },
@@ -195,11 +195,6 @@ impl PreparedTraining {
         &self.request.options
     }
 
-    /// The machine at the start of its run, and what the network should then hold.
-    pub fn lockstep(&self) -> Option<Lockstep<'_>> {
-        Lockstep::new(self.request.machine(), &self.request.input, self.window().clone())
-    }
-
     /// The machine at the start of its run.
     pub fn simulator(&self) -> Simulator<'_> {
         self.request.simulator()
@@ -304,24 +299,20 @@ impl PreparedTraining {
             window: &before.window,
             control: before.extended.control(),
             decoder: self,
-            expected: Expected {
-                levels: self.levels(),
-                extra_steps: before.extended.extra_steps(),
-                labels: Some(&self.copied_labels),
-                room: TapeLimit::Allowed(&allows),
-            },
+            levels: self.levels(),
+            extra_steps: before.extended.extra_steps(),
+            labels: Some(&self.copied_labels),
+            room: TapeLimit::Allowed(&allows),
             comparisons: Comparisons::Every,
             attention,
         };
         let mut followed = setup.follow(from, watch)?;
-        if let Some(simulator) = &followed.simulator {
-            self.end(followed.outcome, simulator)?;
-        }
+        self.end(followed.outcome, &followed.simulator)?;
         let network_now = self.current_network();
         let firsts = before.window.first.iter().zip(&network_now.window.first);
         let shift: Vec<Cell> = firsts.map(|(before, now)| before - now).collect();
         let network = network_now.extended.network();
-        let at_the_ends = followed.simulator.as_ref().is_some_and(|s| network_now.window.is_touched(s));
+        let at_the_ends = network_now.window.is_touched(&followed.simulator);
         let whole = (network, &self.copied_labels[..], at_the_ends);
         let looks = followed.was_looked_at();
         // The first step and the program are looked at beside the rest.

@@ -7,12 +7,12 @@ mod names;
 mod picture;
 
 use luge_landscape::{Configuration, Control, Landscape, LandscapeKind};
-use luge_machine::{Machine, Step, lowering::Lowered};
+use luge_machine::{Machine, Simulator, Step, lowering::Lowered};
 use luge_net::{Evaluation, Values, evaluate, evaluate_frozen};
 use luge_train::{Dense, Precision, Rate, TrainError, best_vertex};
 use serde::Serialize;
 
-use crate::{run::lockstep::Lockstep, trace::PreparedTrace};
+use crate::trace::PreparedTrace;
 use names::Names;
 
 /// The most edges that are examined; of larger landscapes those with the lowest slopes.
@@ -136,15 +136,11 @@ impl<'p> OutgoingEdges<'p> {
         }
         let outside = || EdgesError::Outside(step);
         let normal = &plan.lowered.normal;
-        let lockstep = Lockstep::new(normal.machine(), &plan.input, plan.window.clone());
-        let mut lockstep = lockstep.ok_or_else(outside)?;
-        let mut before = None;
-        while lockstep.simulator().steps() < step {
-            if lockstep.simulator().steps() + 1 == step {
-                before = Some(lockstep.expected().clone());
-            }
-            lockstep.step();
-        }
+        let mut simulator = Simulator::new(normal.machine(), &plan.input);
+        let _ = simulator.run(step.saturating_sub(1));
+        let before = plan.window.configuration(&simulator).filter(|_| step > 0);
+        let _ = simulator.run(step);
+        let here = plan.window.configuration(&simulator).ok_or_else(outside)?;
         let landscape = &plan.landscape;
         let vertex = |configuration: &Configuration, step: Step| {
             let Some(control) = landscape.control() else {
@@ -160,11 +156,11 @@ impl<'p> OutgoingEdges<'p> {
             machine,
             lowered: &plan.lowered,
             landscape,
-            place: Place::Configuration(lockstep.expected()),
+            place: Place::Configuration(&here),
             step,
-            vertex: vertex(lockstep.expected(), step).ok_or_else(outside)?,
+            vertex: vertex(&here, step).ok_or_else(outside)?,
             came_from: before.and_then(|before| vertex(&before, step - 1)),
-            stopped: lockstep.stopped().is_some(),
+            stopped: simulator.stopped().is_some(),
         };
         Self::from_place(&at, MAX_EDGES)
     }

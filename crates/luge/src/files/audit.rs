@@ -9,7 +9,6 @@ use crate::{
         model::{Model, data_digest},
         predictor::Predictor,
     },
-    run::lockstep::Lockstep,
     training::{PreparedTraining, Simulated, TrainingError},
 };
 
@@ -138,14 +137,15 @@ fn theta(model: &Model, simulated: &Simulated) -> Claim {
 
 fn configuration(_: &Model, truth: &Truth<'_>, parameters: &[SparseValues]) -> Claim {
     let lesson = truth.lesson;
-    let Some(mut lockstep) = lesson.lockstep() else {
+    let mut simulator = lesson.simulator();
+    let _ = simulator.run(truth.simulated.machine_steps);
+    let Some(expected) = lesson.window().configuration(&simulator) else {
         return Claim::new(false, "the run does not fit the network's cells");
     };
-    (0..truth.simulated.machine_steps).for_each(|_| Lockstep::step(&mut lockstep));
-    let read_only = lesson.extended().read_only(lockstep.expected());
+    let read_only = lesson.extended().read_only(&expected);
     let parameters: Vec<Values> = parameters.iter().map(SparseValues::to_values).collect();
     let found = lesson.extended().decode(&parameters, read_only.as_ref());
-    match lockstep.compare(found) {
+    match lesson.window().compare(&simulator, found) {
         Ok(()) => Claim::new(true, "the machine's last one"),
         Err(mismatch) => Claim::new(false, mismatch.to_string()),
     }

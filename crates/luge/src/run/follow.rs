@@ -1,4 +1,7 @@
 //! Follows a run: training, the simulator that checks it, and the statistics. Lessons and traces use this one loop; streams have their own.
+//!
+//! Anybody can write a checkpoint, so the run before it is made and compared once more; vertices, weights, losses, labels and drift must
+//! agree with the checkpoint.
 
 mod judging;
 mod kept;
@@ -9,8 +12,8 @@ use std::{ops::ControlFlow, time::Duration};
 
 use luge_landscape::{Configuration, Control, Undecodable};
 use luge_machine::{Input, Machine, Simulator, Step};
-use luge_net::{Network, Values, faults};
-use luge_train::{Engine, Outcome, ROUNDING, Snapshot};
+use luge_net::{Network, Values};
+use luge_train::{Engine, Outcome, ROUNDING, Snapshot, StopRule};
 use web_time::Instant;
 
 use crate::{
@@ -18,14 +21,11 @@ use crate::{
     run::{
         decimated::Decimated,
         engine::{Chosen, EngineChoice, EngineError, Task},
-        lockstep::{Lockstep, Window},
-        run_stats::{Levels, RunStats},
+        lockstep::Window,
+        run_stats::{Drift, Levels, RunStats},
         situations::{LookAt, Situations},
-        step_checker::StepChecker,
-        two_cores,
     },
 };
-use judging::Told;
 use monitor::{Monitor, Reference};
 use observation_rate::cache_level;
 pub use observation_rate::{Comparisons, LONG_STRIDE, LONGEST_STRIDE, ObservationRate, STRIDE};
@@ -47,19 +47,8 @@ pub struct RunProgress<'a> {
     pub record: &'a RunStats,
 }
 
-/// What training is held to, besides the machine's configurations.
-pub(crate) struct Expected<'a> {
-    /// Where the loss must lie.
-    pub(crate) levels: Levels,
-    /// Gradient steps before the machine's first.
-    pub(crate) extra_steps: u64,
-    /// What z must be from step 1 on, if the network has labels.
-    pub(crate) labels: Option<&'a [f64]>,
-    /// How far tapes may grow.
-    pub(crate) room: TapeLimit<'a>,
-}
-
 /// How far the tapes of a fast engine may grow; those of the dense engine cannot.
+#[derive(Clone, Copy)]
 pub(crate) enum TapeLimit<'a> {
     /// To so many cells. A run ends with the step that needs more.
     Cells(usize),
@@ -77,6 +66,7 @@ pub(crate) trait Decoder {
 }
 
 /// A network to be trained beside its machine, and what it is held to.
+#[derive(Clone, Copy)]
 pub(crate) struct RunSetup<'a> {
     pub(crate) task: &'a Task<'a>,
     /// The machine in normal form.
@@ -86,7 +76,14 @@ pub(crate) struct RunSetup<'a> {
     /// The network's vertices, unless they are configurations.
     pub(crate) control: Option<&'a Control>,
     pub(crate) decoder: &'a dyn Decoder,
-    pub(crate) expected: Expected<'a>,
+    /// Where the loss must lie.
+    pub(crate) levels: Levels,
+    /// Gradient steps before the machine's first.
+    pub(crate) extra_steps: u64,
+    /// What z must be from step 1 on, if the network has labels.
+    pub(crate) labels: Option<&'a [f64]>,
+    /// How far tapes may grow.
+    pub(crate) room: TapeLimit<'a>,
     /// The iterates of a fast engine that are compared; of the dense engine every one is.
     pub(crate) comparisons: Comparisons,
     /// How closely the run is watched.
@@ -102,8 +99,8 @@ pub(crate) struct FinishedRun<'a> {
     pub(crate) chosen: Chosen,
     /// Where training has come to.
     pub(crate) snapshot: Snapshot,
-    /// Where the machine has come to; `None` if it does not fit the network's cells.
-    pub(crate) simulator: Option<Simulator<'a>>,
+    /// Where the machine has come to.
+    pub(crate) simulator: Simulator<'a>,
     /// How long training and comparing took.
     pub(crate) trained_in: Duration,
     /// Cells of the longest tape that the machine has come to need; `None` beside the dense engine.
@@ -112,17 +109,15 @@ pub(crate) struct FinishedRun<'a> {
     pub(crate) path: u64,
     /// The vertex that stands for where the machine has come to.
     vertex: Option<usize>,
-    /// What the carrier adds to the landscape's loss.
-    added_loss: f64,
     situations: Option<Situations>,
-    task: &'a Task<'a>,
+    setup: RunSetup<'a>,
     kept: Decimated<Snapshot>,
 }
 
 impl FinishedRun<'_> {
     /// Steps the machine has made, if it has stopped.
     pub(crate) fn machine_steps(&self) -> Option<Step> {
-        self.simulator.as_ref().and_then(stopped_after)
+        stopped_after(&self.simulator)
     }
 
     /// Whether every step was looked at, so that the network is differentiated in every situation.
@@ -144,7 +139,7 @@ impl FinishedRun<'_> {
         }
         let exact = self.chosen.engine == EngineChoice::Exact;
         let allowed = if exact { self.engine.left_out() } else { (ROUNDING, ROUNDING) };
-        let inputs = &self.task.inputs;
+        let inputs = &self.setup.task.inputs;
         let halted = self.record.halted.filter(|_| labels.is_empty());
         let at_rest = self.vertex.zip(halted);
         let at = LookAt { network, inputs, labels, allowed, at_the_ends, exact, at_rest };
@@ -154,14 +149,14 @@ impl FinishedRun<'_> {
         let seen = looked.as_ref().map(|looked| looked.seen);
         let differs = looked.as_ref().and_then(|looked| looked.differs.clone());
         if let (Some(looked), true) = (&looked, exact) {
-            self.record.derive(looked, self.added_loss);
+            self.record.derive(looked, self.setup.levels.added);
         }
         let whole = seen.is_some_and(|seen| exact || seen.n_as_they_were == seen.n_situations);
         if differs.is_some() || whole && autodiff_checks.is_none() {
             return Ok(GradientCheck { steps: Vec::new(), every: false, seen, differs });
         }
         let end = gradient::End { snapshot: &self.snapshot, record: &self.record };
-        let found = gradient::recheck(self.task, &end, &self.kept, autodiff_checks, check)?;
+        let found = gradient::recheck(self.setup.task, &end, &self.kept, autodiff_checks, check)?;
         Ok(GradientCheck { seen, ..found })
     }
 }
@@ -172,83 +167,39 @@ fn stopped_after(simulator: &Simulator<'_>) -> Option<Step> {
 }
 
 impl<'a> RunSetup<'a> {
-    /// What training is compared with: the machine's changes, or its configurations beside the dense engine.
-    fn reference(&self, dense: bool) -> Reference<'a> {
-        let Self { machine, input, window, .. } = *self;
-        let extra = self.expected.extra_steps;
-        match self.control.filter(|_| !dense) {
-            Some(control) => Reference::Changes(
-                StepChecker::new(machine, input, control, window.first.clone()).after(extra),
-            ),
-            None => {
-                let noting = |lockstep: Lockstep<'a>| match self.control {
-                    Some(control) => lockstep.noting_vertices(control, extra),
-                    None => lockstep,
-                };
-                Reference::Configurations(
-                    Lockstep::new(machine, input, window.clone()).map(noting),
-                    self.decoder,
-                )
-            }
-        }
-    }
-
     /// Trains, from the start or from a snapshot and what was seen until then, holding iterates to the simulator.
     pub(crate) fn follow(
-        self,
+        mut self,
         from: Option<(&Snapshot, RunStats)>,
         watch: impl FnMut(RunProgress<'_>) -> ControlFlow<()>,
     ) -> Result<FinishedRun<'a>, EngineError> {
         let task = self.task;
-        let cache_level = cache_level(self.comparisons, self.attention);
         let moment = from.as_ref().map(|(snapshot, record)| (*snapshot, record.loss));
-        let (mut engine, chosen) = task.open(cache_level, moment)?;
-        let dense = chosen.engine == EngineChoice::Dense;
-        let beside = self.reference(dense);
-        let comparisons = if dense { Comparisons::Every } else { self.comparisons };
-        let claimed = from.clone();
-        let record = from.map_or_else(RunStats::default, |(_, record)| record);
-        let (changes, losses, told) = (Vec::new(), Vec::new(), Told::default());
-        let two_cores = two_cores::are_there() && !faults::planted("a judge without a core");
-        let attention = self.attention;
-        let kept = kept::room_for(&*engine);
-        let expected = self.expected;
-        let (machine_steps, last_loss) = (None, None);
-        // The hidden tapes hold the labels from step 1 on.
-        let all_due = expected.extra_steps.max(1);
-        let choice = chosen.engine;
-        let mut monitor = Monitor {
-            beside,
-            choice,
-            expected,
-            record,
-            machine_steps,
-            last_loss,
-            all_due,
-            attention,
-            changes,
-            told,
-            two_cores,
-            losses,
-            kept,
-        };
+        let (mut engine, chosen) = task.open(cache_level(self.comparisons, self.attention), moment)?;
+        if chosen.engine == EngineChoice::Dense {
+            self.comparisons = Comparisons::Every;
+        }
+        let record = from.as_ref().map_or_else(RunStats::default, |(_, record)| record.clone());
+        let mut monitor = Monitor::new(self, &*engine, chosen.engine, record);
         let started = Instant::now();
-        let outcome = monitor.follow(&mut *engine, &task.stop, comparisons, watch)?;
+        let outcome = monitor.follow(&mut *engine, &task.stop, watch)?;
         let trained_in = started.elapsed();
         // What is broken off is resumed again, and looked at then; what has failed by its own account stays so.
         let ended = !matches!(outcome, Outcome::Interrupted { .. });
-        if let Some((moment, record)) = claimed.filter(|(_, record)| ended && record.mismatches == 0) {
-            monitor.derive_again(task, cache_level, comparisons, (moment, &record))?;
+        if let Some((moment, claimed)) = from.filter(|(_, claimed)| ended && claimed.mismatches == 0)
+            && let Some(what) = self.contradiction(moment, &claimed)?
+        {
+            monitor.record.differs(moment.step, &format!("the checkpoint is wrong about {what}"));
         }
         let (snapshot, n_cells) = (engine.snapshot(), monitor.n_cells());
         let path = monitor.path(engine.steps()).unwrap_or(snapshot.path);
-        let Monitor { beside, record, kept, expected, .. } = monitor;
+        let Monitor { beside, record, kept, .. } = monitor;
         let (simulator, vertex, situations) = match beside {
-            Reference::Configurations(lockstep, _) => (lockstep.map(Lockstep::into_simulator), None, None),
+            Reference::Configurations(simulator, _) => (simulator, None, None),
             Reference::Changes(judge) => {
                 let vertex = judge.vertex();
                 let (simulator, situations) = judge.into_situations();
-                (Some(simulator), Some(vertex), situations)
+                (simulator, Some(vertex), situations)
             }
         };
         Ok(FinishedRun {
@@ -262,10 +213,35 @@ impl<'a> RunSetup<'a> {
             n_cells,
             path,
             vertex,
-            added_loss: expected.levels.added,
             situations,
-            task,
+            setup: self,
             kept,
+        })
+    }
+
+    /// Makes the run before a checkpoint once more: what the checkpoint is wrong about; `None` if the run passes through it and has
+    /// seen the same.
+    fn contradiction(
+        mut self,
+        snapshot: &Snapshot,
+        claimed: &RunStats,
+    ) -> Result<Option<&'static str>, EngineError> {
+        self.attention = ObservationRate::Moments;
+        let (mut engine, chosen) = self.task.open(cache_level(self.comparisons, self.attention), None)?;
+        let mut monitor = Monitor::new(self, &*engine, chosen.engine, RunStats::default());
+        let stop = StopRule { loss_at_most: f64::NEG_INFINITY, not_before: 0, most_steps: snapshot.step };
+        monitor.follow(&mut *engine, &stop, |_| ControlFlow::Continue(()))?;
+        let seen = monitor.record;
+        let bits = |drift: Option<Drift>| drift.map(|Drift { tape, head }| [tape, head].map(f64::to_bits));
+        Ok(match () {
+            () if seen.mismatches > 0 || engine.snapshot().trimmed() != snapshot.trimmed() => {
+                Some("the vertices visited or the weights they led to")
+            }
+            () if seen.n_compared != claimed.n_compared => Some("the iterates compared"),
+            () if !seen.same_losses(claimed) => Some("the losses before it"),
+            () if seen.labels_copied != claimed.labels_copied => Some("the labels"),
+            () if bits(seen.drift) != bits(claimed.drift) => Some("the drift of the weights"),
+            () => None,
         })
     }
 }

@@ -1,14 +1,11 @@
-//! Lockstep: the simulator steps along with training, and every iterate is compared.
+//! The cells of the machine that a network holds, and in what an iterate can differ from the machine's configuration.
 //!
 //! Training never sees the simulator; the comparison happens outside.
 
 use std::ops::Range;
 
-use luge_landscape::{Configuration, Control, Undecodable};
-use luge_machine::{Cell, Input, Machine, Outcome, Simulator, SymbolId, TapeId};
-use luge_train::visit;
-
-use crate::run::step_checker::vertex_of;
+use luge_landscape::{Configuration, Undecodable};
+use luge_machine::{Cell, Input, Simulator, SymbolId, TapeId};
 
 /// Which cells of the machine's tapes the network's tapes hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -96,6 +93,46 @@ impl Window {
         let index = usize::try_from(cell - self.first[tape.index()]).ok()?;
         (index < self.n_cells).then_some(index)
     }
+
+    /// What the network should hold where the machine is now, with two symbols per tape; `None` if a head is outside.
+    #[must_use]
+    pub fn configuration(&self, simulator: &Simulator<'_>) -> Option<Configuration> {
+        let tapes = || simulator.machine().tape_ids();
+        let contents = |tape: TapeId| {
+            let cells = (self.first[tape.index()]..).take(self.n_cells);
+            cells.map(|cell| simulator.tape(tape).read(cell) == SymbolId(1)).collect()
+        };
+        let heads: Option<_> = tapes().map(|tape| self.index(tape, simulator.head(tape))).collect();
+        Some(Configuration { state: simulator.state(), tapes: tapes().map(contents).collect(), heads: heads? })
+    }
+
+    /// Whether what parameters decode to is the machine's configuration.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn compare(
+        &self,
+        simulator: &Simulator<'_>,
+        found: Result<Configuration, Undecodable>,
+    ) -> Result<(), Mismatch> {
+        let expected = self.configuration(simulator).ok_or(Mismatch::LeftWindow)?;
+        let found = found?;
+        let name = |state| simulator.machine().state(state).name.clone();
+        if found.state != expected.state {
+            return Err(Mismatch::State { found: name(found.state), expected: name(expected.state) });
+        }
+        for tape in 0..found.heads.len() {
+            let (at, expected_at) = (found.heads[tape], expected.heads[tape]);
+            if at != expected_at {
+                return Err(Mismatch::Head { tape, found: at as Cell, expected: expected_at as Cell });
+            }
+            let mut pairs = found.tapes[tape].iter().zip(&expected.tapes[tape]);
+            if let Some(cell) = pairs.position(|(a, b)| a != b) {
+                return Err(Mismatch::Cell { tape, cell: cell as Cell });
+            }
+        }
+        Ok(())
+    }
 }
 
 /// For every tape, the first and last cell that a run has visited or its input fills.
@@ -156,119 +193,4 @@ pub enum Mismatch {
     /// The machine has left the window.
     #[error("the machine has left the cells of the network")]
     LeftWindow,
-}
-
-/// The simulator, and what the network should hold right now.
-pub struct Lockstep<'m> {
-    simulator: Simulator<'m>,
-    window: Window,
-    expected: Configuration,
-    inside: bool,
-    /// What vertices stand for, and the digest of those visited.
-    visited: Option<(&'m Control, u64)>,
-}
-
-impl<'m> Lockstep<'m> {
-    /// A machine with two symbols per tape at the start of its run; `None` if a head starts outside the window.
-    #[must_use]
-    pub fn new(machine: &'m Machine, input: &Input, window: Window) -> Option<Self> {
-        let simulator = Simulator::new(machine, input);
-        let contents = |tape: TapeId| {
-            let first = window.first[tape.index()];
-            let cells = (first..).take(window.n_cells);
-            cells.map(|cell| simulator.tape(tape).read(cell) == SymbolId(1)).collect()
-        };
-        let tapes = machine.tape_ids().map(contents).collect();
-        let heads: Option<_> =
-            machine.tape_ids().map(|tape| window.index(tape, simulator.head(tape))).collect();
-        let expected = Configuration { state: simulator.state(), tapes, heads: heads? };
-        Some(Self { simulator, window, expected, inside: true, visited: None })
-    }
-
-    /// The same, which also notes the vertices that stand for configurations; at the first one training stays for `extra` steps more.
-    pub(crate) fn noting_vertices(mut self, control: &'m Control, extra: u64) -> Self {
-        let first = vertex_of(control, &self.simulator);
-        self.visited = Some((control, (0..=extra).fold(0, |path, _| visit(path, first))));
-        self
-    }
-
-    /// The digest of the vertices visited, if they were noted and training is `extra` steps ahead.
-    pub(crate) fn path(&self, steps: u64, extra: u64) -> Option<u64> {
-        self.visited.filter(|_| self.simulator.steps() + extra == steps).map(|(_, path)| path)
-    }
-
-    /// What the network should hold.
-    #[must_use]
-    pub fn expected(&self) -> &Configuration {
-        &self.expected
-    }
-
-    /// The simulator.
-    #[must_use]
-    pub fn simulator(&self) -> &Simulator<'m> {
-        &self.simulator
-    }
-
-    /// The simulator, where it has come to.
-    #[must_use]
-    pub fn into_simulator(self) -> Simulator<'m> {
-        self.simulator
-    }
-
-    /// How the machine has stopped, if it has.
-    #[must_use]
-    pub fn stopped(&self) -> Option<Outcome> {
-        self.simulator.stopped()
-    }
-
-    /// One step of the machine; nothing happens once it has stopped.
-    pub fn step(&mut self) {
-        let heads: Vec<Cell> = self.simulator.machine().tape_ids().map(|t| self.simulator.head(t)).collect();
-        if self.simulator.step().is_err() {
-            return;
-        }
-        self.expected.state = self.simulator.state();
-        if let Some((control, path)) = &mut self.visited {
-            *path = visit(*path, vertex_of(control, &self.simulator));
-        }
-        for (tape, before) in self.simulator.machine().tape_ids().zip(heads) {
-            let written = self.simulator.tape(tape).read(before) == SymbolId(1);
-            if let Some(cell) = self.window.index(tape, before) {
-                self.expected.tapes[tape.index()][cell] = written;
-            }
-            match self.window.index(tape, self.simulator.head(tape)) {
-                Some(cell) => self.expected.heads[tape.index()] = cell,
-                None => self.inside = false,
-            }
-        }
-    }
-
-    /// Whether what parameters decode to is the machine's configuration.
-    ///
-    /// # Errors
-    /// The first difference.
-    pub fn compare(&self, found: Result<Configuration, Undecodable>) -> Result<(), Mismatch> {
-        if !self.inside {
-            return Err(Mismatch::LeftWindow);
-        }
-        let found = found?;
-        if found == self.expected {
-            return Ok(());
-        }
-        let name = |state| self.simulator.machine().state(state).name.clone();
-        if found.state != self.expected.state {
-            return Err(Mismatch::State { found: name(found.state), expected: name(self.expected.state) });
-        }
-        for tape in 0..found.heads.len() {
-            let (at, expected) = (found.heads[tape], self.expected.heads[tape]);
-            if at != expected {
-                return Err(Mismatch::Head { tape, found: at as Cell, expected: expected as Cell });
-            }
-            let pairs = found.tapes[tape].iter().zip(&self.expected.tapes[tape]);
-            if let Some(cell) = pairs.into_iter().position(|(a, b)| a != b) {
-                return Err(Mismatch::Cell { tape, cell: cell as Cell });
-            }
-        }
-        Ok(())
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use luge_machine::{Cell, Simulator, Step};
+use luge_machine::{Cell, Step};
 use luge_net::{SparseValues, Values, evaluate_some};
 use luge_train::Outcome;
 use serde::Serialize;
@@ -109,7 +109,7 @@ impl TrainingReport {
         }
         Self {
             outcome: followed.outcome,
-            machine_steps: followed.simulator.as_ref().map_or(0, Simulator::steps),
+            machine_steps: followed.simulator.steps(),
             train_loss: end.loss,
             classified: lesson.table().right_rows(&end.out),
             tested: lesson.table().held_out.as_ref().and_then(|held_out| {

@@ -1,10 +1,11 @@
 //! How the machine finds its data: items 7 and 8.
 
 use luge::{
-    run::lockstep::{Lockstep, Mismatch},
+    run::lockstep::Mismatch,
     training::PreparedTraining,
 };
 use luge_landscape::{Carrier, Configuration, LandscapeKind, Undecodable};
+use luge_machine::Simulator;
 use luge_net::{SparseValues, Values, numbers::to_signs};
 use luge_train::Outcome;
 
@@ -16,9 +17,7 @@ fn start_on(room: &Classroom, lesson: &PreparedTraining, numbers: &[f64], head: 
     let mut input = room.learner.input(lesson.layout(), &bits);
     input.tapes[room.learner.data_track().index()].head = head;
     let machine = room.learner.lowered().normal.machine();
-    let lockstep =
-        Lockstep::new(machine, &input, lesson.window().clone()).expect("a start inside the window");
-    lockstep.expected().clone()
+    lesson.window().configuration(&Simulator::new(machine, &input)).expect("a start inside the window")
 }
 
 /// Item 7: without a start vertex somebody has to choose the initial configuration, and thereby the labels.

@@ -1,15 +1,12 @@
 //! Numbers: which precision and how much noise each landscape bears.
 
 use luge::run::engine::{EngineChoice, TrainingConfig};
-use luge::{
-    run::lockstep::Lockstep,
-    trace::{PreparedTrace, TraceOptions},
-};
+use luge::trace::{PreparedTrace, TraceOptions};
 use luge_landscape::{
     AskedConstants, ConstantsError, ExternalConstants, Landscape, LandscapeKind, LandscapeOptions,
     Undecodable,
 };
-use luge_machine::Input;
+use luge_machine::{Input, Simulator};
 use luge_train::{Dense, Engine, Outcome, Precision, Rate};
 use proptest::{
     strategy::{Strategy, ValueTree},
@@ -80,12 +77,12 @@ fn first_wrong(kind: LandscapeKind, base: f64, precision: Precision) -> Option<u
     let (parameters, inputs) = landscape.encode(&plan.start).expect("encoded");
     let engine = Dense::new(landscape.network(), &parameters, &inputs, precision, Rate::One, None);
     let mut engine = engine.expect("an engine");
-    let lockstep = Lockstep::new(plan.lowered.normal.machine(), &plan.input, plan.window.clone());
-    let mut lockstep = lockstep.expect("heads inside");
+    let mut simulator = Simulator::new(plan.lowered.normal.machine(), &plan.input);
     (1..=107).find(|_| {
         engine.step().expect("a step");
-        lockstep.step();
-        lockstep.compare(landscape.decode(&engine.parameters().expect("parameters"), &inputs)).is_err()
+        let _ = simulator.step();
+        let found = landscape.decode(&engine.parameters().expect("parameters"), &inputs);
+        plan.window.compare(&simulator, found).is_err()
     })
 }
 

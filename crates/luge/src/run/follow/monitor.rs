@@ -3,23 +3,23 @@
 use std::ops::ControlFlow;
 
 use luge_landscape::Undecodable;
-use luge_machine::Step;
-use luge_net::Values;
-use luge_train::{CacheLevel, Engine, Outcome, Snapshot, StepDelta, StopRule, Surroundings, TrainError};
+use luge_machine::{Simulator, Step};
+use luge_net::faults;
+use luge_train::{Engine, Outcome, Snapshot, StepDelta, StopRule, Surroundings, TrainError, visit};
 
 use super::{
-    CHUNK, Comparisons, Decoder, Expected, LONG_STRIDE, LONGEST_STRIDE, ObservationRate, RunProgress, STRIDE,
+    CHUNK, Comparisons, LONG_STRIDE, LONGEST_STRIDE, ObservationRate, RunProgress, RunSetup, STRIDE,
     TapeLimit,
     judging::{Judging, Told},
     kept, stopped_after,
 };
 use crate::run::{
-    checkpoint_replay::CheckpointReplay,
     decimated::Decimated,
-    engine::{EngineChoice, EngineError, Task},
-    lockstep::{Lockstep, Mismatch},
+    engine::EngineChoice,
+    lockstep::Mismatch,
     run_stats::{Drift, RunStats},
-    step_checker::StepChecker,
+    step_checker::{StepChecker, vertex_of},
+    two_cores,
 };
 
 /// Steps between two looks at how many cells a run has come to need.
@@ -34,54 +34,87 @@ const FEWEST_BETWEEN: u64 = 1 << 12;
 /// The simulator beside training.
 #[expect(clippy::large_enum_variant, reason = "there is one per run")]
 pub(super) enum Reference<'a> {
-    /// Whole configurations, for the dense engine; `None` if a head starts outside the window.
-    Configurations(Option<Lockstep<'a>>, &'a dyn Decoder),
+    /// Whole configurations, for the dense engine, and the digest of the vertices visited.
+    Configurations(Simulator<'a>, u64),
     /// What a step can change, for the fast engines.
     Changes(StepChecker<'a>),
 }
 
 /// Holds a run to the simulator and to what the construction says of it.
 pub(super) struct Monitor<'a> {
+    setup: RunSetup<'a>,
     pub(super) beside: Reference<'a>,
-    pub(super) expected: Expected<'a>,
     pub(super) record: RunStats,
     /// Steps the machine has made, if it has stopped.
-    pub(super) machine_steps: Option<Step>,
+    machine_steps: Option<Step>,
     /// The loss of the last iterate that was seen.
-    pub(super) last_loss: Option<f64>,
+    last_loss: Option<f64>,
     /// The first step at which all cells are compared again.
-    pub(super) all_due: u64,
+    all_due: u64,
     /// The engine that trains.
-    pub(super) choice: EngineChoice,
-    pub(super) attention: ObservationRate,
+    choice: EngineChoice,
     /// What the steps of a stride changed.
-    pub(super) changes: Vec<StepDelta>,
+    changes: Vec<StepDelta>,
     /// The macrosteps that the judge has heard of, and whether it may have a core of its own.
-    pub(super) told: Told,
-    pub(super) two_cores: bool,
+    told: Told,
+    two_cores: bool,
     /// The losses of the iterates within a stride.
-    pub(super) losses: Vec<f64>,
+    losses: Vec<f64>,
     pub(super) kept: Decimated<Snapshot>,
 }
 
-impl Monitor<'_> {
+impl<'a> Monitor<'a> {
+    /// Beside an engine at the start or, with what was seen until then, where a run is resumed.
+    pub(super) fn new(
+        setup: RunSetup<'a>,
+        engine: &dyn Engine,
+        choice: EngineChoice,
+        record: RunStats,
+    ) -> Self {
+        let RunSetup { machine, input, control, extra_steps, .. } = setup;
+        let beside = match control.filter(|_| choice != EngineChoice::Dense) {
+            Some(control) => Reference::Changes(
+                StepChecker::new(machine, input, control, setup.window.first.clone()).after(extra_steps),
+            ),
+            None => {
+                let simulator = Simulator::new(machine, input);
+                let first = control.map_or(0, |control| vertex_of(control, &simulator));
+                Reference::Configurations(simulator, (0..=extra_steps).fold(0, |path, _| visit(path, first)))
+            }
+        };
+        Self {
+            setup,
+            beside,
+            record,
+            machine_steps: None,
+            last_loss: None,
+            // The hidden tapes hold the labels from step 1 on.
+            all_due: extra_steps.max(1),
+            choice,
+            changes: Vec::new(),
+            told: Told::default(),
+            two_cores: two_cores::are_there() && !faults::planted("a judge without a core"),
+            losses: Vec::new(),
+            kept: kept::room_for(engine),
+        }
+    }
+
     /// Steps until the stop rule holds or the watcher breaks off, holding what it sees to the simulator.
     pub(super) fn follow(
         &mut self,
         engine: &mut dyn Engine,
         stop: &StopRule,
-        comparisons: Comparisons,
         mut watch: impl FnMut(RunProgress<'_>) -> ControlFlow<()>,
     ) -> Result<Outcome, TrainError> {
         // The iterate that a resumed run starts with was seen before.
         let resumed_at = self.record.loss.map(|_| engine.steps());
         let outcome = loop {
             let (step, loss) = (engine.steps(), engine.loss()?);
-            self.advance(step, comparisons);
+            self.advance(step);
             self.last_loss = Some(loss);
             self.machine_steps = self.stopped_after();
             if resumed_at != Some(step) {
-                self.see(step, loss, engine, comparisons);
+                self.see(step, loss, engine);
             } else {
                 self.see_resumed(engine, stop);
             }
@@ -96,10 +129,10 @@ impl Monitor<'_> {
             if broke_off {
                 break Outcome::Interrupted { steps: step };
             }
-            if self.outgrown(step, comparisons) {
+            if self.outgrown(step) {
                 break Outcome::OutOfCells { steps: step };
             }
-            match comparisons {
+            match self.setup.comparisons {
                 Comparisons::Every => {
                     if !self.stride(engine, stop)? {
                         self.step(engine)?;
@@ -117,7 +150,7 @@ impl Monitor<'_> {
 
     /// One step. Where weights may drift the machine goes first, and the weights of a situation that was not met before are kept.
     fn step(&mut self, engine: &mut dyn Engine) -> Result<(), TrainError> {
-        let next = (engine.steps() + 1).checked_sub(self.expected.extra_steps).filter(|&next| next > 0);
+        let next = (engine.steps() + 1).checked_sub(self.setup.extra_steps).filter(|&next| next > 0);
         let new = match (&mut self.beside, next.filter(|_| self.choice == EngineChoice::Sparse)) {
             (Reference::Changes(judge), Some(next)) => judge.goes_ahead(next, self.last_loss),
             _ => None,
@@ -134,7 +167,7 @@ impl Monitor<'_> {
 
     /// The stop rule, which gives a network whose machine has stopped one more step to say so.
     fn soon_after_the_machine(&self, stop: &StopRule) -> StopRule {
-        let last = self.machine_steps.map(|steps| steps + self.expected.extra_steps + 1);
+        let last = self.machine_steps.map(|steps| steps + self.setup.extra_steps + 1);
         StopRule { most_steps: stop.most_steps.min(last.unwrap_or(u64::MAX)), ..*stop }
     }
 
@@ -143,10 +176,10 @@ impl Monitor<'_> {
     fn stride(&mut self, engine: &mut dyn Engine, stop: &StopRule) -> Result<bool, TrainError> {
         let Reference::Changes(judge) = &mut self.beside else { return Ok(false) };
         let step = engine.steps();
-        let beside = step >= self.expected.extra_steps
-            && judge.simulator().steps() + self.expected.extra_steps == step;
+        let beside = step >= self.setup.extra_steps
+            && judge.simulator().steps() + self.setup.extra_steps == step;
         // Near a limit of cells every step is looked at.
-        let cells = match self.expected.room {
+        let cells = match self.setup.room {
             TapeLimit::Cells(most) => most.saturating_sub(judge.n_cells()) as u64,
             TapeLimit::Allowed(_) => u64::MAX,
         };
@@ -154,18 +187,18 @@ impl Monitor<'_> {
             let most_steps = (step + ahead).next_multiple_of(stride).min(stop.most_steps);
             StopRule { most_steps, ..*stop }
         };
-        if !beside || self.attention == ObservationRate::Steps || cells < STRIDE {
+        if !beside || self.setup.attention == ObservationRate::Steps || cells < STRIDE {
             return Ok(false);
         }
-        let macrosteps = self.attention == ObservationRate::Moments
+        let macrosteps = self.setup.attention == ObservationRate::Moments
             && cells >= LONG_STRIDE
-            && step >= self.expected.levels.from
+            && step >= self.setup.levels.from
             && self.record.mismatches == 0;
         // Until all cells are compared again.
         let ahead = self.all_due.saturating_sub(step).min(cells.saturating_sub(LONG_STRIDE));
         let long = to(LONG_STRIDE, ahead.clamp(1, LONGEST_STRIDE));
         if macrosteps {
-            let judging = Judging::new(judge, &mut self.record, &self.expected.levels, step);
+            let judging = Judging::new(judge, &mut self.record, &self.setup.levels, step);
             if judging.stride(engine, &long, (&mut self.told, self.two_cores))? {
                 return Ok(true);
             }
@@ -196,54 +229,58 @@ impl Monitor<'_> {
             let Some(next) = self.changes.get(i + 1) else { continue };
             let at = step + 1 + i as u64;
             self.record.compared(at, differs.as_ref().map_or(Ok(()), Err));
-            self.record.record_loss(at, next.loss, false, &self.expected.levels);
+            self.record.record_loss(at, next.loss, false, &self.setup.levels);
             self.losses.push(next.loss);
         }
         Ok(true)
     }
 
     /// Brings the simulator to a step.
-    fn advance(&mut self, step: u64, comparisons: Comparisons) {
-        let step = step.saturating_sub(self.expected.extra_steps);
+    fn advance(&mut self, step: u64) {
+        let step = step.saturating_sub(self.setup.extra_steps);
         match &mut self.beside {
-            Reference::Configurations(lockstep, _) => {
-                if let Some(lockstep) = lockstep {
-                    while lockstep.simulator().steps() < step && lockstep.stopped().is_none() {
-                        lockstep.step();
-                    }
+            Reference::Configurations(simulator, path) => {
+                while simulator.steps() < step && simulator.step().is_ok() {
+                    *path = visit(*path, self.setup.control.map_or(0, |control| vertex_of(control, simulator)));
                 }
             }
-            Reference::Changes(judge) if comparisons == Comparisons::End => judge.jump_to(step),
+            Reference::Changes(judge) if self.setup.comparisons == Comparisons::End => judge.jump_to(step),
             Reference::Changes(judge) => judge.advance(step, self.last_loss),
         }
     }
 
-    fn see(&mut self, step: u64, loss: f64, engine: &dyn Engine, comparisons: Comparisons) {
-        let found = match &self.beside {
-            Reference::Configurations(lockstep, decoder) => {
-                let waiting = step < self.expected.extra_steps;
-                let parameters = engine.parameters();
-                compare(lockstep.as_ref(), *decoder, parameters.as_deref(), waiting)
+    /// Whether an iterate is the machine's configuration, or the start vertex if the network waits there: all of it, or what the last
+    /// step can have changed.
+    fn compare(&self, engine: &dyn Engine, all: bool) -> Result<(), Mismatch> {
+        let RunSetup { window, decoder, extra_steps, .. } = self.setup;
+        match &self.beside {
+            Reference::Configurations(simulator, _) => {
+                let (expected, parameters) = (window.configuration(simulator), engine.parameters());
+                let (expected, parameters) = expected.zip(parameters).ok_or(Mismatch::LeftWindow)?;
+                match decoder.decode(&parameters, &expected) {
+                    Err(Undecodable::Start) if engine.steps() < extra_steps => Ok(()),
+                    found => window.compare(simulator, found),
+                }
             }
-            // Before the labels are read, the hidden tapes cannot hold them.
-            Reference::Changes(judge)
-                if comparisons == Comparisons::Every
-                    && (step > 0 || self.expected.labels.is_some())
-                    && step < self.all_due =>
-            {
-                judge.compare(engine)
-            }
-            Reference::Changes(judge) => {
-                // About a cell a step: between two looks at all cells, those that steps change are looked at.
-                self.all_due = step.saturating_add(judge.n_tape_cells().max(FEWEST_BETWEEN));
-                judge.compare_all(engine)
-            }
-        };
-        self.record.compared(step, found);
+            Reference::Changes(judge) if all => judge.compare_all(engine),
+            Reference::Changes(judge) => judge.compare(engine),
+        }
+    }
+
+    fn see(&mut self, step: u64, loss: f64, engine: &dyn Engine) {
+        let comparisons = self.setup.comparisons;
+        // Before the labels are read, the hidden tapes cannot hold them.
+        let readable = step > 0 || self.setup.labels.is_some();
+        let all = comparisons == Comparisons::End || !readable || step >= self.all_due;
+        if let (Reference::Changes(judge), true) = (&self.beside, all) {
+            // About a cell a step: between two looks at all cells, those that steps change are looked at.
+            self.all_due = step.saturating_add(judge.n_tape_cells().max(FEWEST_BETWEEN));
+        }
+        self.record.compared(step, self.compare(engine, all));
         if comparisons == Comparisons::Every {
             self.record.drift = Drift::seen(self.record.drift, engine, self.choice);
         }
-        if let Some(labels) = self.expected.labels {
+        if let Some(labels) = self.setup.labels {
             if step == 1 {
                 self.record.tape_read = self.tape_read(engine);
             }
@@ -251,8 +288,8 @@ impl Monitor<'_> {
         }
         let stopped = self.machine_steps.is_some();
         match engine.losses().filter(|_| comparisons == Comparisons::End && step > 0) {
-            Some(range) => self.record.lost_many(range, stopped, &self.expected.levels),
-            None => self.record.record_loss(step, loss, stopped, &self.expected.levels),
+            Some(range) => self.record.lost_many(range, stopped, &self.setup.levels),
+            None => self.record.record_loss(step, loss, stopped, &self.setup.levels),
         }
     }
 
@@ -260,13 +297,10 @@ impl Monitor<'_> {
     /// counts as a mismatch of that moment.
     fn see_resumed(&mut self, engine: &dyn Engine, stop: &StopRule) {
         let step = engine.steps();
-        let waiting = step < self.expected.extra_steps;
+        let unread = step == 0 && self.setup.labels.is_some();
         let found = match &self.beside {
-            Reference::Configurations(lockstep, decoder) => {
-                compare(lockstep.as_ref(), *decoder, engine.parameters().as_deref(), waiting)
-            }
-            Reference::Changes(_) if step == 0 && self.expected.labels.is_some() => Ok(()),
-            Reference::Changes(judge) => judge.compare_all(engine),
+            Reference::Changes(_) if unread => Ok(()),
+            _ => self.compare(engine, true),
         };
         let why = match found {
             Err(mismatch) => Some(mismatch.to_string()),
@@ -281,52 +315,29 @@ impl Monitor<'_> {
         if let Some(why) = why {
             self.record.differs(step, &why);
         }
-        if let Some(labels) = self.expected.labels.filter(|_| step > 0) {
+        if let Some(labels) = self.setup.labels.filter(|_| step > 0) {
             self.record.labels_copied &= engine.labels() == labels;
             self.record.tape_read = self.tape_read(engine);
         }
     }
 
-    /// Makes the run before a checkpoint once more and holds what the checkpoint says of it to that.
-    pub(super) fn derive_again(
-        &mut self,
-        task: &Task<'_>,
-        cache_level: CacheLevel,
-        comparisons: Comparisons,
-        (snapshot, claimed): (&Snapshot, &RunStats),
-    ) -> Result<(), EngineError> {
-        let (stopped_from, choice) =
-            (self.machine_steps.map(|steps| steps + self.expected.extra_steps), self.choice);
-        let earlier = CheckpointReplay {
-            snapshot,
-            claimed,
-            expected: &self.expected,
-            comparisons,
-            stopped_from,
-            choice,
-        };
-        if let Some(what) = earlier.contradiction(task, cache_level)? {
-            self.record.differs(snapshot.step, &format!("the checkpoint is wrong about {what}"));
-        }
-        Ok(())
-    }
-
     /// Whether the hidden tapes hold the bits that the machine is given.
     fn tape_read(&self, engine: &dyn Engine) -> bool {
         match &self.beside {
-            Reference::Configurations(Some(lockstep), decoder) => {
-                engine.parameters().is_some_and(|p| decoder.tape_read(&p, lockstep.expected()))
+            Reference::Configurations(simulator, _) => {
+                let expected = self.setup.window.configuration(simulator);
+                let both = engine.parameters().zip(expected);
+                both.is_some_and(|(found, expected)| self.setup.decoder.tape_read(&found, &expected))
             }
-            Reference::Configurations(None, _) => false,
             Reference::Changes(judge) => judge.compare_all(engine).is_ok(),
         }
     }
 
     /// Whether the machine has come to need more cells than there may be.
-    fn outgrown(&self, step: u64, comparisons: Comparisons) -> bool {
+    fn outgrown(&self, step: u64) -> bool {
         let Reference::Changes(judge) = &self.beside else { return false };
-        let now_and_then = comparisons == Comparisons::End || step.is_multiple_of(LOOK_AT_CELLS);
-        match self.expected.room {
+        let now_and_then = self.setup.comparisons == Comparisons::End || step.is_multiple_of(LOOK_AT_CELLS);
+        match self.setup.room {
             TapeLimit::Cells(most) if now_and_then || most < LOOK_AT_CELLS as usize => judge.n_cells() > most,
             TapeLimit::Allowed(allows) if now_and_then => !allows(judge.simulator()),
             _ => false,
@@ -356,22 +367,23 @@ impl Monitor<'_> {
 
     /// The digest of all vertices visited, if every step was looked at and the machine is beside training.
     pub(super) fn path(&self, step: u64) -> Option<u64> {
+        let extra = self.setup.extra_steps;
         match &self.beside {
-            // Where an iterate is not the machine's, neither is the path.
-            Reference::Configurations(..) if self.record.mismatches > 0 => None,
-            Reference::Configurations(lockstep, _) => {
-                lockstep.as_ref()?.path(step, self.expected.extra_steps)
+            Reference::Configurations(simulator, path) => {
+                // Where an iterate is not the machine's, neither is the path; configurations are no vertices.
+                let beside = self.record.mismatches == 0 && simulator.steps() + extra == step;
+                self.setup.control.filter(|_| beside).map(|_| *path)
             }
-            Reference::Changes(judge) => judge.path(step, self.expected.extra_steps),
+            Reference::Changes(judge) => judge.path(step, extra),
         }
     }
 
     /// Steps the machine has made, if it has stopped.
     fn stopped_after(&self) -> Option<Step> {
-        match &self.beside {
-            Reference::Configurations(lockstep, _) => stopped_after(lockstep.as_ref()?.simulator()),
-            Reference::Changes(judge) => stopped_after(judge.simulator()),
-        }
+        stopped_after(match &self.beside {
+            Reference::Configurations(simulator, _) => simulator,
+            Reference::Changes(judge) => judge.simulator(),
+        })
     }
 
     /// Cells of the longest tape that the machine has visited or its input fills; `None` beside the dense engine.
@@ -380,19 +392,5 @@ impl Monitor<'_> {
             Reference::Configurations(..) => None,
             Reference::Changes(judge) => Some(judge.n_cells()),
         }
-    }
-}
-
-/// Whether parameters stand for the machine's configuration, or for the start vertex if the network waits there.
-fn compare(
-    lockstep: Option<&Lockstep<'_>>,
-    decoder: &dyn Decoder,
-    parameters: Option<&[Values]>,
-    waiting: bool,
-) -> Result<(), Mismatch> {
-    let (Some(lockstep), Some(parameters)) = (lockstep, parameters) else { return Err(Mismatch::LeftWindow) };
-    match decoder.decode(parameters, lockstep.expected()) {
-        Err(Undecodable::Start) if waiting => Ok(()),
-        found => lockstep.compare(found),
     }
 }
