@@ -8,6 +8,7 @@ pub mod translation;
 
 use std::{collections::BTreeMap, ops::Index};
 
+use luge_net::{Network, NodeId};
 use luge_sled::OverflowSite;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -127,6 +128,20 @@ pub(crate) fn decides(claim: &str) -> bool {
 /// What it means that a claim holds.
 pub(crate) fn meaning(claim: &str) -> &'static str {
     MEANINGS.iter().find(|(name, _)| *name == claim).map_or("", |(_, meaning)| meaning)
+}
+
+/// No gradient reaches some nodes of a network.
+pub(crate) fn no_gradient(network: &Network, own: impl Fn(NodeId) -> bool, what: &str) -> Claim {
+    let differentiated = network.differentiated();
+    let nodes = network.numbered_nodes().filter(|&(id, _)| own(id));
+    let carries: Vec<bool> = nodes.map(|(id, _)| differentiated[id.index()]).collect();
+    let n_open = carries.iter().filter(|&&carries| carries).count();
+    Claim::new(n_open == 0, format!("{n_open} of {} nodes of {what} carry a gradient", carries.len()))
+}
+
+/// Whether numbers are the same, bit for bit.
+pub(crate) fn same_bits(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |differ, (a, b)| differ | a.to_bits() ^ b.to_bits()) == 0
 }
 
 /// What there is to say if the answer came after numbers that wrapped around.

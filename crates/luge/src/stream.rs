@@ -6,29 +6,29 @@
 //! ([`PreparedStream::train`]).
 
 pub(crate) mod certificate;
-mod leg;
-mod lockstep;
+mod checker;
+mod engine;
 mod model;
 mod near;
 mod options;
 mod rule;
+mod run;
 mod samples;
 mod shipped;
 mod snapshot;
-mod steps;
 
 use std::{ops::ControlFlow, sync::Arc};
 
 use luge_circuit::{Code, Literal, RegisterId, SampleShape, machine};
 use luge_landscape::{Bounds, Corrections, DataLayout, Learner, Primary, StreamError, StreamNetwork};
 use luge_machine::{
-    Input, Outcome, Step, SymbolId,
+    Input, Outcome, Simulator, Step, SymbolId,
     formats::ReadOptions,
     stream::{Batch, StreamOutcome, StreamSimulator},
 };
 use luge_net::{
     NumberFormat,
-    numbers::{Negatives, Overflow, from_signs},
+    numbers::{Negatives, Overflow},
 };
 use luge_train::{Snapshot, TrainError};
 use serde::{Deserialize, Serialize};
@@ -41,12 +41,13 @@ use crate::{
     },
     ordinary::{CircuitProgram, LearnerCircuit, OrdinaryError, Theta},
     run::lockstep::Window,
+    training::read_theta,
 };
 pub use certificate::StreamReport;
-pub use lockstep::StreamMismatch;
 pub(crate) use model::StoredSamples;
 pub use model::{StreamCard, StreamModel};
 pub use options::{StreamEngineChoice, StreamLandscape, StreamOptions};
+pub use rule::StreamMismatch;
 pub use samples::{Concept, Draw, NotDrawable, Order, Samples, Stream};
 pub use shipped::{STREAM_LEARNERS, ShippedSamples, ShippedStream, open, own_samples};
 
@@ -156,10 +157,6 @@ pub struct Rehearsal {
     pub n_taken: u64,
     /// Whether the machine halted.
     pub halted: bool,
-    /// The first step that takes.
-    pub first_take: Option<Step>,
-    /// The last step that takes.
-    pub last_take: Option<Step>,
 }
 
 impl StreamJob {
@@ -350,15 +347,9 @@ impl PreparedStream {
         Ok(LearnerCircuit { circuit, theta: complete.then_some(theta), program })
     }
 
-    /// theta as the judge left it.
-    fn theta(&self, simulator: &StreamSimulator<'_>) -> Vec<f64> {
-        let (track, first) = self.learner.theta_track();
-        let n_bits = self.primary.n_weights() * self.layout.width();
-        let cells = (first..first + n_bits).map(|cell| i64::try_from(cell).unwrap_or(i64::MAX));
-        let tape = simulator.simulator().tape(track);
-        let signs: Vec<f64> =
-            cells.map(|cell| if tape.read(cell) == SymbolId(1) { 1.0 } else { -1.0 }).collect();
-        from_signs(self.layout.format, &signs)
+    /// theta as the machine left it.
+    fn theta(&self, simulator: &Simulator<'_>) -> Vec<f64> {
+        read_theta(&self.learner, &self.layout, self.primary.n_weights(), simulator)
     }
 }
 
@@ -393,7 +384,7 @@ fn rehearse(
     let mut simulator = StreamSimulator::new(machine, input, learner.memory(layout));
     let mut stream = Stream::open(samples.clone(), options.format, options.seed);
     let (mut x, mut y) = batch_of(layout);
-    let (mut first_take, mut last_take, mut halted) = (None, None, false);
+    let mut halted = false;
     while simulator.steps() < options.steps {
         stream.pass(&mut y);
         let (step, taken) = (simulator.steps(), simulator.n_taken());
@@ -416,16 +407,12 @@ fn rehearse(
                 return Err(stopped(format!("state `{}` {}", machine.state(state).name, kind.describe())));
             }
         }
-        if simulator.n_taken() > taken {
-            first_take = first_take.or(Some(step));
-            last_take = Some(step);
-        }
     }
     let known = (layout.end() + 1).max(primary.n_weights() * layout.width() + 1);
     let window = Window::common(simulator.simulator(), input, known, options.cells)
         .map_err(|needed| PreparedStreamError::Cells { needed, allowed: options.cells.unwrap_or(0) })?;
     let (steps, n_taken) = (simulator.steps(), simulator.n_taken());
-    Ok((Rehearsal { steps, n_taken, halted, first_take, last_take }, window))
+    Ok((Rehearsal { steps, n_taken, halted }, window))
 }
 
 /// Memory for the features and labels of one batch.

@@ -13,7 +13,7 @@ use luge_machine::{
     lowering::{Lowered, lower},
 };
 use luge_net::{Layers, Values};
-use luge_train::{LossRange, Rate, Snapshot, StopRule, TrainError};
+use luge_train::{LossRange, Rate, Snapshot, SpotCheck, StopRule, TrainError};
 use serde::Serialize;
 
 use crate::{
@@ -258,13 +258,7 @@ impl PreparedTrace {
             window: &self.window,
             control: self.landscape.control(),
             decoder: &PlanDecoder { landscape: &self.landscape, inputs: &task.inputs },
-            levels: Levels {
-                bounds,
-                added: 0.0,
-                halted_high: bounds.halted_high,
-                tolerance: 0.0,
-                from: 0,
-            },
+            levels: Levels { bounds, added: 0.0, halted_high: bounds.halted_high, tolerance: 0.0, from: 0 },
             extra_steps: 0,
             labels: None,
             room: TapeLimit::Cells(self.options.cells.unwrap_or(MAX_CELLS)),
@@ -303,15 +297,14 @@ impl PreparedTrace {
     /// Holds some steps of a run to automatic differentiation, on the same landscape with as many cells as they need.
     fn check(&self, spots: &[gradient::CheckedStep]) -> Result<GradientCheck, TraceError> {
         let Some((first, last)) = gradient::extent(spots) else {
-            return Ok(GradientCheck { steps: Vec::new(), every: false, seen: None, differs: None });
+            return Ok(GradientCheck::default());
         };
         let n_cells = usize::try_from(last - first + 1).unwrap_or(usize::MAX);
         self.options.ask_network(&self.lowered.normal, n_cells)?;
         let wide = Landscape::build(&self.lowered.normal, &self.options.landscape_of(n_cells))?;
         let inputs = self.read_only_cells(&wide, first);
         let shift = vec![-first; self.lowered.normal.n_tapes()];
-        let dense = gradient::Dense { network: wide.network(), inputs: &inputs, shift };
-        Ok(gradient::check(&dense, spots)?)
+        Ok(gradient::check(SpotCheck::new(wide.network(), &inputs, &shift)?, spots)?)
     }
 
     /// What a wider landscape is fed: the read-only tapes, its first cell being the network's cell `first`.

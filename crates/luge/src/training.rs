@@ -45,6 +45,7 @@ pub use options::{MAX_MACHINE_STEPS, TrainingOptions};
 use report::End;
 pub use report::TrainingReport;
 pub use request::Simulated;
+pub(crate) use request::read_theta;
 use request::{Built, Request};
 pub use variables::VariableWeights;
 
@@ -322,8 +323,10 @@ impl PreparedTraining {
         };
         let (first_step, rechecked) = beside(first_step, || {
             let gradient = followed.recheck(self.options().autodiff_checks, whole, |spots| {
-                let dense = gradient::Dense { network, inputs: &task.inputs, shift: shift.clone() };
-                Ok::<_, TrainingError>(gradient::check(&dense, spots)?)
+                Ok::<_, TrainingError>(gradient::check(
+                    SpotCheck::new(network, &task.inputs, &shift)?,
+                    spots,
+                )?)
             })?;
             Ok::<_, TrainingError>((gradient, End::of(self, &mut followed, &shift)))
         });

@@ -5,7 +5,7 @@
 //! from automatic differentiation, and every weight must agree. What is made again must end as the run did: with the same digest of all
 //! vertices and the same weights.
 
-use luge_net::{Network, Op, Values};
+use luge_net::{Network, Op};
 use luge_train::{CacheLevel, Snapshot, SpotCheck, SpotError, StopRule, TrainError};
 use rand_chacha::{
     ChaCha8Rng,
@@ -34,7 +34,7 @@ const MAX_BYTES: u64 = 1 << 24;
 const COST: u64 = 3;
 
 /// What the dense engine said of some steps of a run.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct GradientCheck {
     /// The steps that were looked at; none if the dense engine made them all itself.
     pub steps: Vec<u64>,
@@ -66,7 +66,7 @@ pub struct Seen {
 impl GradientCheck {
     /// Every step was made by automatic differentiation.
     pub(crate) fn of_dense() -> Self {
-        Self { steps: Vec::new(), every: true, seen: None, differs: None }
+        Self { every: true, ..Self::default() }
     }
 
     /// Whether every step looked at is the network's own gradient step, and every situation was looked at.
@@ -107,32 +107,18 @@ impl GradientCheck {
     }
 }
 
-/// A network that holds all tapes of a run, to evaluate every unit of.
-pub(crate) struct Dense<'n> {
-    pub(crate) network: &'n Network,
-    pub(crate) inputs: &'n [Values],
-    /// Where cell 0 of the engine's tapes lies in it, per tape; empty for zeros.
-    pub(crate) shift: Vec<i64>,
-}
-
-/// How a run that was made ended.
-pub(crate) struct End<'a> {
-    pub(crate) snapshot: &'a Snapshot,
-    pub(crate) record: &'a RunStats,
-}
-
-/// Makes a run once more and hands steps of it to `check`, which makes them by automatic differentiation.
+/// Makes a run that ended so once more and hands steps of it to `check`, which makes them by automatic differentiation.
 pub(crate) fn recheck<E: From<EngineError>>(
     task: &Task<'_>,
-    end: &End<'_>,
+    (end, record): (&Snapshot, &RunStats),
     kept: &Decimated<Snapshot>,
     asked: Option<usize>,
     check: impl FnOnce(&[CheckedStep]) -> Result<GradientCheck, E>,
 ) -> Result<GradientCheck, E> {
-    let steps = choose(end, task.network, asked);
+    let steps = choose((end, record), task.network, asked);
     match collect(task, &steps, end, kept)? {
         Ok(spots) => check(&spots),
-        Err(why) => Ok(GradientCheck { steps, every: false, seen: None, differs: Some(why) }),
+        Err(why) => Ok(GradientCheck { steps, differs: Some(why), ..GradientCheck::default() }),
     }
 }
 
@@ -140,13 +126,13 @@ pub(crate) fn recheck<E: From<EngineError>>(
 ///
 /// Their number follows from sizes alone, so that the same run always has the same certificate: about as many as take the
 /// time that comparing the run took, as far as there is room for their weights, at least [`MIN_CHECKED`] and at most [`MAX_CHECKED`], or as many as were asked for.
-fn choose(end: &End<'_>, network: &Network, asked: Option<usize>) -> Vec<u64> {
-    let n_steps = end.snapshot.step;
+fn choose((end, record): (&Snapshot, &RunStats), network: &Network, asked: Option<usize>) -> Vec<u64> {
+    let n_steps = end.step;
     if n_steps == 0 {
         return Vec::new();
     }
-    let n_cells: usize = end.snapshot.trimmed().tapes.iter().map(|tape| tape.cells.len()).sum();
-    let run = n_steps.saturating_mul(end.snapshot.tapes.len().max(1) as u64);
+    let n_cells: usize = end.trimmed().tapes.iter().map(|tape| tape.cells.len()).sum();
+    let run = n_steps.saturating_mul(end.tapes.len().max(1) as u64);
     let in_time = run / (COST * (n_arcs(network) + n_cells as u64)).max(1);
     // Weights before and after each, a bit for a cell.
     let affordable = in_time.min(MAX_BYTES / (n_cells as u64 / 4).max(1));
@@ -154,8 +140,7 @@ fn choose(end: &End<'_>, network: &Network, asked: Option<usize>) -> Vec<u64> {
         .unwrap_or(usize::try_from(affordable).unwrap_or(MAX_CHECKED).clamp(MIN_CHECKED, MAX_CHECKED))
         .max(1);
     let mut steps = vec![0, 1.min(n_steps - 1), n_steps - 1];
-    steps
-        .extend([end.record.lowest_at, end.record.highest_at].into_iter().flatten().filter(|&s| s < n_steps));
+    steps.extend([record.lowest_at, record.highest_at].into_iter().flatten().filter(|&s| s < n_steps));
     steps.sort_unstable();
     steps.dedup();
     let mut generator = ChaCha8Rng::seed_from_u64(n_steps);
@@ -188,7 +173,7 @@ pub(crate) struct CheckedStep {
 fn collect(
     task: &Task<'_>,
     steps: &[u64],
-    end: &End<'_>,
+    end: &Snapshot,
     kept: &Decimated<Snapshot>,
 ) -> Result<Result<Vec<CheckedStep>, String>, EngineError> {
     let (mut engine, _) = task.open(CacheLevel::Macrosteps, None)?;
@@ -204,8 +189,8 @@ fn collect(
         let after = engine.snapshot().trimmed();
         spots.push(CheckedStep { loss, before, after, rounding: engine.rounding() });
     }
-    engine.run(&to(end.snapshot.step))?;
-    if engine.snapshot().trimmed() != end.snapshot.trimmed() {
+    engine.run(&to(end.step))?;
+    if engine.snapshot().trimmed() != end.trimmed() {
         return Ok(Err("the run made again visits other vertices or ends with other weights".to_owned()));
     }
     Ok(Ok(spots))
@@ -224,10 +209,9 @@ pub(crate) fn extent(spots: &[CheckedStep]) -> Option<(i64, i64)> {
 }
 
 /// Makes the steps by automatic differentiation and compares every weight.
-pub(crate) fn check(dense: &Dense<'_>, spots: &[CheckedStep]) -> Result<GradientCheck, TrainError> {
+pub(crate) fn check(mut checker: SpotCheck<'_>, spots: &[CheckedStep]) -> Result<GradientCheck, TrainError> {
     let steps = spots.iter().map(|spot| spot.before.step).collect();
-    let mut found = GradientCheck { steps, every: false, seen: None, differs: None };
-    let mut checker = SpotCheck::new(dense.network, dense.inputs, &dense.shift)?;
+    let mut found = GradientCheck { steps, ..GradientCheck::default() };
     for CheckedStep { loss, before, after, rounding } in spots {
         let step = before.step;
         let differs = match checker.check(before, after, *rounding) {

@@ -153,10 +153,10 @@ impl FinishedRun<'_> {
         }
         let whole = seen.is_some_and(|seen| exact || seen.n_as_they_were == seen.n_situations);
         if differs.is_some() || whole && autodiff_checks.is_none() {
-            return Ok(GradientCheck { steps: Vec::new(), every: false, seen, differs });
+            return Ok(GradientCheck { seen, differs, ..GradientCheck::default() });
         }
-        let end = gradient::End { snapshot: &self.snapshot, record: &self.record };
-        let found = gradient::recheck(self.setup.task, &end, &self.kept, autodiff_checks, check)?;
+        let end = (&self.snapshot, &self.record);
+        let found = gradient::recheck(self.setup.task, end, &self.kept, autodiff_checks, check)?;
         Ok(GradientCheck { seen, ..found })
     }
 }

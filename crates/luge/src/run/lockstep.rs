@@ -103,7 +103,11 @@ impl Window {
             cells.map(|cell| simulator.tape(tape).read(cell) == SymbolId(1)).collect()
         };
         let heads: Option<_> = tapes().map(|tape| self.index(tape, simulator.head(tape))).collect();
-        Some(Configuration { state: simulator.state(), tapes: tapes().map(contents).collect(), heads: heads? })
+        Some(Configuration {
+            state: simulator.state(),
+            tapes: tapes().map(contents).collect(),
+            heads: heads?,
+        })
     }
 
     /// Whether what parameters decode to is the machine's configuration.

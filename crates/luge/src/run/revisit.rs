@@ -1,6 +1,6 @@
 //! Reaches any step of a recorded run by training on from the snapshot before it.
 
-use std::path::Path;
+use std::{ops::RangeInclusive, path::Path};
 
 use luge_landscape::Control;
 use luge_machine::{Cell, Machine};
@@ -47,6 +47,21 @@ pub struct VisitedTape {
     pub first: Cell,
     /// The weights.
     pub cells: Vec<f64>,
+}
+
+impl VisitedTape {
+    /// A tape within reach of its head, as far as there are cells.
+    pub(crate) fn around(
+        name: &str,
+        head: Cell,
+        (reach, cells): (usize, RangeInclusive<Cell>),
+        weight: impl Fn(Cell) -> f64,
+    ) -> Self {
+        let reach = Cell::try_from(reach).unwrap_or(Cell::MAX / 4);
+        let first = head.saturating_sub(reach).max(*cells.start());
+        let last = head.saturating_add(reach).min(*cells.end());
+        Self { name: name.to_owned(), head, first, cells: (first..=last).map(weight).collect() }
+    }
 }
 
 /// Why a step cannot be revisited.
@@ -147,15 +162,10 @@ impl Scene<'_> {
             _ => "none".to_owned(),
         };
         let tape = |(sign, &first): (usize, &Cell)| {
-            let head = engine.head(sign).unwrap_or(0);
-            let reach = i64::try_from(around).unwrap_or(i64::MAX / 4);
-            let shown = head.saturating_sub(reach)..=head.saturating_add(reach);
-            VisitedTape {
-                name: self.machine.tapes()[sign].name.clone(),
-                head: head + first,
-                first: shown.start() + first,
-                cells: shown.map(|cell| engine.cell(sign, cell)).collect(),
-            }
+            let head = first + engine.head(sign).unwrap_or(0);
+            let all = (around, Cell::MIN..=Cell::MAX);
+            let name = &self.machine.tapes()[sign].name;
+            VisitedTape::around(name, head, all, |cell| engine.cell(sign, cell - first))
         };
         let tapes = self.first_cells.iter().enumerate().map(tape).collect();
         let snapshot_here = engine.snapshot();

@@ -16,12 +16,12 @@ use serde::Serialize;
 
 use super::{
     PreparedStream, PreparedStreamError, Stream, StreamMoment, batch_of, bits,
-    leg::{Leg, again},
-    lockstep::AnyEngine,
+    engine::AnyEngine,
     near::Near,
+    run::{StreamRun, again},
 };
 use crate::{
-    certificate::{Certificate, Claim, no_overflow, translation},
+    certificate::{Certificate, Claim, no_gradient, no_overflow, same_bits, translation},
     data::right_rows,
     files::predictor::Predictor,
     job::{
@@ -29,6 +29,7 @@ use crate::{
         program::{self, SizedSource},
         source::Source,
     },
+    run::two_cores::Aside,
 };
 
 /// What came of learning from a stream.
@@ -64,9 +65,6 @@ const N_COMPARED: usize = 50;
 const N_DIFFERENTIATED: usize = 20;
 const N_BY_CANDLE: usize = 4;
 
-/// The interpreter's stack: programs nest a few hundred levels deep.
-const STACK: usize = 32 << 20;
-
 pub(super) fn train(
     lesson: &PreparedStream,
     from: Option<&Snapshot>,
@@ -74,32 +72,31 @@ pub(super) fn train(
 ) -> Result<StreamReport, PreparedStreamError> {
     let layers = stream_layers(&lesson.network.network).ok();
     let near = layers.as_ref().and_then(|layers| Near::of(lesson, layers));
-    let mut leg = Leg::new(lesson, (layers.as_ref(), near.as_ref()))?;
+    let mut run = StreamRun::new(lesson, (layers.as_ref(), near.as_ref()))?;
     let broken_off = &AtomicBool::new(false);
     thread::scope(|scope| {
         let program = lesson.program.as_ref();
-        let interpreted = program.map(|program| Beside::new(scope, move || interpret(lesson, program)));
-        let earlier = from.map(|from| Beside::new(scope, move || again(lesson, from, broken_off)));
-        let there = from.map_or(Ok(()), |from| leg.go_to(from));
-        let ran = there.and_then(|()| leg.run(lesson.rehearsal.steps, &mut watch));
+        let interpreted = program.map(|program| Aside::start(scope, move || interpret(lesson, program)));
+        let earlier = from.map(|from| Aside::start(scope, move || again(lesson, from, broken_off)));
+        let there = from.map_or(Ok(()), |from| run.go_to(from));
+        let ran = there.and_then(|()| run.train(lesson.rehearsal.steps, &mut watch));
         // What is broken off is resumed again, and its beginning is looked at then.
         broken_off.store(!matches!(ran, Ok(ControlFlow::Continue(()))), Ordering::Relaxed);
         let _ = ran?;
         if let Some(earlier) = earlier {
             while !earlier.is_finished() {
                 thread::sleep(Duration::from_millis(20));
-                let ended = StreamMoment { step: leg.n_steps, loss: f64::NAN, snapshot: &|| leg.snapshot() };
+                let ended = StreamMoment { step: run.n_steps, loss: f64::NAN, snapshot: &|| run.snapshot() };
                 if watch(ended).is_break() {
                     broken_off.store(true, Ordering::Relaxed);
                 }
             }
-            let lost = PreparedStreamError::Checkpoint("could not be verified");
-            let (wrong, observed) = earlier.get().unwrap_or(Err(lost))?;
-            leg.wrong = wrong.or(leg.wrong.take());
-            leg.steps.add_earlier(observed);
+            let (wrong, observed) = earlier.finish()?;
+            run.wrong = wrong.or(run.wrong.take());
+            run.checker.add_earlier(observed);
         }
-        let mut report = certify(lesson, leg)?;
-        let interpreted = interpreted.map(|interpreted| interpreted.get().flatten());
+        let mut report = certify(lesson, run)?;
+        let interpreted = interpreted.map(Aside::finish);
         let wraps = interpreted.as_ref().and_then(|outcome| Some(outcome.as_ref()?.wraps.clone()));
         report.wraps = wraps.unwrap_or_default();
         let program = interpreted.filter(|_| report.halted).map(|outcome| {
@@ -110,34 +107,6 @@ pub(super) fn train(
         report.certificate.set("no_overflow", no_overflow(&report.wraps));
         Ok(report)
     })
-}
-
-/// Something that is done in another thread, or when it is asked for: a browser has no threads of this kind.
-enum Beside<'s, T, W> {
-    Thread(thread::ScopedJoinHandle<'s, T>),
-    Later(W),
-}
-
-impl<'s, T: Send + 's, W: Fn() -> T + Clone + Send + 's> Beside<'s, T, W> {
-    fn new(scope: &'s thread::Scope<'s, '_>, work: W) -> Self {
-        let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work.clone());
-        thread.map_or_else(|_| Self::Later(work), Self::Thread)
-    }
-
-    fn is_finished(&self) -> bool {
-        match self {
-            Self::Thread(thread) => thread.is_finished(),
-            Self::Later(_) => true,
-        }
-    }
-
-    /// What came of it; `None` if it panicked.
-    fn get(self) -> Option<T> {
-        match self {
-            Self::Thread(thread) => thread.join().ok(),
-            Self::Later(work) => Some(work()),
-        }
-    }
 }
 
 impl PreparedStream {
@@ -175,37 +144,39 @@ fn interpret(lesson: &PreparedStream, (source, set): &(Source, Vec<String>)) -> 
 }
 
 /// Certifies a run that has ended.
-fn certify(lesson: &PreparedStream, leg: Leg<'_>) -> Result<StreamReport, PreparedStreamError> {
-    let network = &lesson.network.network;
-    let Leg { mut engine, both, mut steps, mut stream, n_steps, mut wrong, .. } = leg;
+fn certify(lesson: &PreparedStream, run: StreamRun<'_>) -> Result<StreamReport, PreparedStreamError> {
+    let network = &lesson.network;
+    let StreamRun { mut engine, mut checker, mut stream, n_steps, mut wrong, .. } = run;
     let weights = engine.weights();
     if wrong.is_none() {
-        wrong = both.compare_all(&weights).err().map(|mismatch| mismatch.to_string());
+        wrong = checker.compare_all(&weights).err().map(|mismatch| mismatch.to_string());
     }
     let end = End { lesson, weights, halted: lesson.rehearsal.halted && n_steps == lesson.rehearsal.steps };
-    let theta = lesson.theta(&both.simulator);
-    let gradient = steps.gradient(n_steps, &engine);
-    let mut pass = steps.pass.take().unwrap_or_else(|| ReversePass::new(network));
-    let at_rest = end.at_rest(&mut engine, (&mut steps.checker, &mut pass), &mut stream)?;
+    let theta = lesson.theta(checker.simulator.simulator());
+    let gradient = checker.gradient(n_steps, &engine);
+    let at_rest = end.at_rest(&mut engine, (&mut checker.dense, &mut checker.pass), &mut stream)?;
     let claims = [
-        ("trace", trace(wrong.as_deref(), n_steps, steps.path)),
+        ("trace", trace(wrong.as_deref(), n_steps, checker.path)),
         ("gradient", Claim::new(gradient.holds(), gradient.figures())),
-        ("gain", gain(lesson, steps.gains)),
-        ("step_count", step_count(n_steps, both.simulator.steps(), end.halted)),
-        ("labels_copied", labels(&both.simulator, wrong.is_none(), lesson)),
-        ("loss_bounds", loss_bounds(lesson, steps.losses)),
-        ("output_equals_primary", end.output(&mut pass, &theta, &mut stream)),
-        ("no_gradient_through_primary", no_gradient(lesson)),
+        ("gain", gain(lesson, checker.gains)),
+        ("step_count", step_count(n_steps, checker.simulator.steps(), end.halted)),
+        ("labels_copied", labels(&checker.simulator, wrong.is_none(), lesson)),
+        ("loss_bounds", loss_bounds(lesson, checker.losses)),
+        ("output_equals_primary", end.output(&mut checker.pass, &theta, &mut stream)),
+        (
+            "no_gradient_through_primary",
+            no_gradient(&network.network, |id| network.is_primary(id), "f_theta"),
+        ),
         ("at_rest", at_rest),
     ];
     let judged = end.halted.then(|| judge(lesson, &theta, &mut stream)).flatten();
-    let stopped = both.simulator.simulator().stopped();
+    let stopped = checker.simulator.simulator().stopped();
     let accepted = matches!(stopped, Some(luge_machine::Outcome::Halted { accepting: true, .. }));
     Ok(StreamReport {
         halted: end.halted,
         accepted,
         steps: n_steps,
-        taken: both.simulator.n_taken(),
+        taken: checker.simulator.n_taken(),
         theta,
         judged,
         certificate: claims.into_iter().collect(),
@@ -284,14 +255,6 @@ fn loss_bounds(lesson: &PreparedStream, losses: Option<(f64, f64)>) -> Claim {
     Claim { holds: lowest >= low && highest <= high, figures }
 }
 
-fn no_gradient(lesson: &PreparedStream) -> Claim {
-    let differentiated = lesson.network.network.differentiated();
-    let primary = lesson.network.network.numbered_nodes().filter(|(id, _)| lesson.network.is_primary(*id));
-    let nodes: Vec<bool> = primary.map(|(id, _)| differentiated[id.index()]).collect();
-    let n = nodes.iter().filter(|&&carries| carries).count();
-    Claim { holds: n == 0, figures: format!("{n} of {} nodes of f_theta carry a gradient", nodes.len()) }
-}
-
 /// The network's inputs for a batch.
 pub(super) fn inputs(lesson: &PreparedStream, x: &[f64], y: &[f64]) -> Vec<Values> {
     let inputs = lesson.network.network.inputs();
@@ -311,7 +274,7 @@ impl End<'_> {
     fn at_rest(
         &self,
         engine: &mut AnyEngine<'_>,
-        (checker, pass): (&mut Dense<'_>, &mut ReversePass<'_>),
+        (dense, pass): (&mut Dense<'_>, &mut ReversePass<'_>),
         stream: &mut Stream,
     ) -> Result<Claim, PreparedStreamError> {
         if !self.halted {
@@ -322,17 +285,16 @@ impl End<'_> {
             stream.next_batch(&mut x, &mut y);
             engine.step(&x, &y)?;
         }
-        let same_bits = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
-        let alike = |(a, b): (&Values, &Values)| a.data.iter().zip(&b.data).all(same_bits);
+        let alike = |(a, b): (&Values, &Values)| same_bits(&a.data, &b.data);
         let unmoved = engine.weights().iter().zip(&self.weights).all(alike);
-        checker.go_to(&self.weights)?;
+        dense.go_to(&self.weights)?;
         let mut n_zero = 0;
         for batch in 0..N_DIFFERENTIATED {
             stream.next_batch(&mut x, &mut y);
             let inputs = inputs(self.lesson, &x, &y);
             let gradient = if batch < N_BY_CANDLE {
-                checker.feed(&inputs)?;
-                checker.gradient()?
+                dense.feed(&inputs)?;
+                dense.gradient()?
             } else {
                 pass.evaluate(&self.weights, &inputs);
                 pass.gradient(1.0)
@@ -357,14 +319,13 @@ impl End<'_> {
         let nodes = &lesson.network.nodes;
         let predictor = Predictor::new(&*lesson.primary, theta.to_vec());
         let (mut x, mut y) = batch_of(&lesson.layout);
-        let same = |a: &[f64], b: &[f64]| a.iter().map(|v| v.to_bits()).eq(b.iter().map(|v| v.to_bits()));
         let (mut n_alike, mut theta_alike) = (0, true);
         for _ in 0..N_COMPARED {
             stream.next_batch(&mut x, &mut y);
             let inputs = inputs(self.lesson, &x, &y);
             pass.evaluate(&self.weights, &inputs);
-            theta_alike &= same(pass.value(nodes.theta), theta);
-            n_alike += usize::from(same(pass.value(nodes.out), &predictor.predict(&inputs[0]).data));
+            theta_alike &= same_bits(pass.value(nodes.theta), theta);
+            n_alike += usize::from(same_bits(pass.value(nodes.out), &predictor.predict(&inputs[0]).data));
         }
         let bits = if theta_alike { "theta bit for bit" } else { "another theta" };
         let figures = format!("{bits}, {n_alike} of {N_COMPARED} new batches");

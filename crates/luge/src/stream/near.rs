@@ -5,8 +5,8 @@ use std::cell::OnceCell;
 use luge_landscape::{StreamNetwork, power_of_two_from};
 use luge_net::{StreamLayers, stream_layers};
 
-use super::{PreparedStream, StreamOptions, steps::same};
-use crate::run::lockstep::Window;
+use super::{PreparedStream, StreamOptions};
+use crate::{certificate::same_bits, run::lockstep::Window};
 
 /// Columns on either side of those that hold data or theta.
 const MARGIN: i64 = 20;
@@ -83,7 +83,7 @@ impl<'a> Near<'a> {
         let fixed: Vec<f64> = rows.flat_map(cells).copied().collect();
         let (mut place, mut n_kept) = (&self.networks, 0);
         while let Some(link) = place.get() {
-            if same(&link.fixed, &fixed) {
+            if same_bits(&link.fixed, &fixed) {
                 return Some(Part::Kept(n_kept, link.network.as_ref()?));
             }
             (place, n_kept) = (&link.next, n_kept + 1);
@@ -119,7 +119,7 @@ impl<'a> Near<'a> {
                 let whole = in_row(whole, lesson.window.n_cells).map(|column| column.wrapping_sub(start));
                 whole == in_row(narrow, n_cells)
             });
-            if !same(whole, narrow.fixed_cells.row(at)) || !places {
+            if !same_bits(whole, narrow.fixed_cells.row(at)) || !places {
                 return None;
             }
         }

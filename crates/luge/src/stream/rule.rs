@@ -1,6 +1,42 @@
 //! The rule that every step of a run on a stream keeps: weights go a part of their way to a target.
 
-use super::{lockstep::StreamMismatch, steps::widened};
+use luge_landscape::Undecodable;
+
+use super::checker::widened;
+
+/// What is not as it should be after a step.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum StreamMismatch {
+    /// The weights stand for nothing.
+    #[error(transparent)]
+    Undecodable(#[from] Undecodable),
+    /// The weights stand for another configuration.
+    #[error("the network's {what} differs from the machine's")]
+    Differs {
+        /// State, head, cell or memory.
+        what: &'static str,
+    },
+    /// A step moved a weight elsewhere.
+    #[error("a step leads {what}[{index}] to {found}, not to {expected}")]
+    Weight {
+        /// Vertex, head, cell, memory or z.
+        what: &'static str,
+        /// Which one.
+        index: usize,
+        /// Where it is.
+        found: f64,
+        /// Where the machine's step and the label lead it.
+        expected: f64,
+    },
+    /// z does not hold what it should.
+    #[error("z is {found} where it should be {expected}")]
+    Slot {
+        /// What z holds.
+        found: f64,
+        /// What it should hold.
+        expected: f64,
+    },
+}
 
 /// How far a weight of size 1 may lie from where a step leads it: rounding of a product and two differences.
 const STEP_ROUNDING: f64 = 8.0 * f64::EPSILON;

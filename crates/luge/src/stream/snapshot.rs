@@ -4,7 +4,7 @@ use luge_landscape::StreamNetwork;
 use luge_net::{StreamLayers, Values};
 use luge_train::{Snapshot, TapeSnapshot};
 
-use super::lockstep::AnyEngine;
+use super::engine::AnyEngine;
 
 /// The weights after so many steps, and the digest of the vertices visited until then.
 pub(super) fn of(engine: &AnyEngine<'_>, layers: &StreamLayers, (step, path): (u64, u64)) -> Snapshot {

@@ -8,7 +8,8 @@ use rand_distr::{Distribution, Uniform};
 use super::{PreparedTraining, Simulated, loss_figures::LossFigures};
 use crate::{
     certificate::{
-        Certificate, Claim, gradient::GradientCheck, no_overflow, paper_bounds::SizeClaim, translation,
+        Certificate, Claim, gradient::GradientCheck, no_gradient, no_overflow, paper_bounds::SizeClaim,
+        same_bits, translation,
     },
     run::{
         follow::FinishedRun,
@@ -175,10 +176,6 @@ fn agrees(
     same_bits(&whole[0].data, &predictor.predict(x).data)
 }
 
-fn same_bits(a: &[f64], b: &[f64]) -> bool {
-    a.iter().map(|v| v.to_bits()).eq(b.iter().map(|v| v.to_bits()))
-}
-
 fn random_features(lesson: &PreparedTraining, shape: Shape, generator: &mut ChaCha8Rng) -> Values {
     let format = lesson.layout().format;
     let Ok(uniform) = Uniform::new_inclusive(format.min(), format.max()) else {
@@ -188,16 +185,9 @@ fn random_features(lesson: &PreparedTraining, shape: Shape, generator: &mut ChaC
 }
 
 fn no_gradient_through_primary(lesson: &PreparedTraining) -> Claim {
-    let network = lesson.extended().network();
-    let theta = lesson.extended().nodes().theta;
-    let differentiated = network.differentiated();
-    let own = |(id, _): &(luge_net::NodeId, _)| *id == theta || lesson.extended().is_primary(*id);
-    let nodes: Vec<_> = network.numbered_nodes().filter(own).collect();
-    let n_open = nodes.iter().filter(|(id, _)| differentiated[id.index()]).count();
-    Claim::new(
-        n_open == 0,
-        format!("{n_open} of {} nodes of theta and f_theta carry a gradient", nodes.len()),
-    )
+    let extended = lesson.extended();
+    let own = |id| id == extended.nodes().theta || extended.is_primary(id);
+    no_gradient(extended.network(), own, "theta and f_theta")
 }
 
 /// Layers and widths beside the primary network, next to what the corollaries claim: each claim names one arrangement.

@@ -164,16 +164,26 @@ impl Request {
 
     /// What a machine that has halted leaves.
     pub(super) fn read(&self, finished: &Simulator<'_>) -> Simulated {
-        let (track, first) = self.learner.theta_track();
-        let cells = first..first + self.primary.n_weights() * self.layout.width();
-        let tape = finished.tape(track);
-        let sign = |cell: usize| {
-            let symbol = tape.read(Cell::try_from(cell).unwrap_or(Cell::MAX));
-            if symbol.0 == 1 { 1.0 } else { -1.0 }
-        };
-        let signs: Vec<f64> = cells.map(sign).collect();
-        Simulated { machine_steps: finished.steps(), theta: from_signs(self.layout.format, &signs) }
+        let theta = read_theta(&self.learner, &self.layout, self.primary.n_weights(), finished);
+        Simulated { machine_steps: finished.steps(), theta }
     }
+}
+
+/// So many weights as a machine has left them on its tape.
+pub(crate) fn read_theta(
+    learner: &Learner,
+    layout: &DataLayout,
+    n_weights: usize,
+    finished: &Simulator<'_>,
+) -> Vec<f64> {
+    let (track, first) = learner.theta_track();
+    let tape = finished.tape(track);
+    let sign = |cell: usize| {
+        let symbol = tape.read(Cell::try_from(cell).unwrap_or(Cell::MAX));
+        if symbol.0 == 1 { 1.0 } else { -1.0 }
+    };
+    let signs: Vec<f64> = (first..first + n_weights * layout.width()).map(sign).collect();
+    from_signs(layout.format, &signs)
 }
 
 fn layout(primary: &dyn Primary, table: &Table, format: NumberFormat) -> Result<DataLayout, TrainingError> {

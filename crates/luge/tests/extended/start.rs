@@ -1,9 +1,6 @@
 //! How the machine finds its data: items 7 and 8.
 
-use luge::{
-    run::lockstep::Mismatch,
-    training::PreparedTraining,
-};
+use luge::{run::lockstep::Mismatch, training::PreparedTraining};
 use luge_landscape::{Carrier, Configuration, LandscapeKind, Undecodable};
 use luge_machine::Simulator;
 use luge_net::{SparseValues, Values, numbers::to_signs};

@@ -176,8 +176,8 @@ impl<'a> Monitor<'a> {
     fn stride(&mut self, engine: &mut dyn Engine, stop: &StopRule) -> Result<bool, TrainError> {
         let Reference::Changes(judge) = &mut self.beside else { return Ok(false) };
         let step = engine.steps();
-        let beside = step >= self.setup.extra_steps
-            && judge.simulator().steps() + self.setup.extra_steps == step;
+        let beside =
+            step >= self.setup.extra_steps && judge.simulator().steps() + self.setup.extra_steps == step;
         // Near a limit of cells every step is looked at.
         let cells = match self.setup.room {
             TapeLimit::Cells(most) => most.saturating_sub(judge.n_cells()) as u64,
@@ -241,7 +241,8 @@ impl<'a> Monitor<'a> {
         match &mut self.beside {
             Reference::Configurations(simulator, path) => {
                 while simulator.steps() < step && simulator.step().is_ok() {
-                    *path = visit(*path, self.setup.control.map_or(0, |control| vertex_of(control, simulator)));
+                    *path =
+                        visit(*path, self.setup.control.map_or(0, |control| vertex_of(control, simulator)));
                 }
             }
             Reference::Changes(judge) if self.setup.comparisons == Comparisons::End => judge.jump_to(step),
@@ -269,9 +270,8 @@ impl<'a> Monitor<'a> {
 
     fn see(&mut self, step: u64, loss: f64, engine: &dyn Engine) {
         let comparisons = self.setup.comparisons;
-        // Before the labels are read, the hidden tapes cannot hold them.
-        let readable = step > 0 || self.setup.labels.is_some();
-        let all = comparisons == Comparisons::End || !readable || step >= self.all_due;
+        let readable_start = step == 0 && !self.is_unread(step);
+        let all = comparisons == Comparisons::End || readable_start || step >= self.all_due;
         if let (Reference::Changes(judge), true) = (&self.beside, all) {
             // About a cell a step: between two looks at all cells, those that steps change are looked at.
             self.all_due = step.saturating_add(judge.n_tape_cells().max(FEWEST_BETWEEN));
@@ -297,9 +297,8 @@ impl<'a> Monitor<'a> {
     /// counts as a mismatch of that moment.
     fn see_resumed(&mut self, engine: &dyn Engine, stop: &StopRule) {
         let step = engine.steps();
-        let unread = step == 0 && self.setup.labels.is_some();
         let found = match &self.beside {
-            Reference::Changes(_) if unread => Ok(()),
+            Reference::Changes(_) if self.is_unread(step) => Ok(()),
             _ => self.compare(engine, true),
         };
         let why = match found {
@@ -319,6 +318,11 @@ impl<'a> Monitor<'a> {
             self.record.labels_copied &= engine.labels() == labels;
             self.record.tape_read = self.tape_read(engine);
         }
+    }
+
+    /// Whether the network has not read its labels yet, so that the hidden tapes cannot hold them.
+    fn is_unread(&self, step: u64) -> bool {
+        step == 0 && self.setup.labels.is_some()
     }
 
     /// Whether the hidden tapes hold the bits that the machine is given.
@@ -354,7 +358,9 @@ impl<'a> Monitor<'a> {
     /// What an engine reports at the end of a run that all its steps contradict.
     fn wrong_at_the_end(&self, engine: &dyn Engine) -> Option<String> {
         if let Reference::Changes(judge) = &self.beside {
-            if let Err(mismatch) = judge.compare_all(engine) {
+            if let Err(mismatch) = judge.compare_all(engine)
+                && !self.is_unread(engine.steps())
+            {
                 return Some(mismatch.to_string());
             }
             if let Some(why) = judge.contradiction() {

@@ -1,4 +1,4 @@
-//! A part of a run on a stream: engine and simulator step by step, every step checked.
+//! A run on a stream, or a part of it: engine and simulator step by step, every step checked.
 
 use std::{
     ops::ControlFlow,
@@ -12,10 +12,10 @@ use luge_train::{ReversePass, Snapshot, SparseStream};
 use super::{
     PreparedStream, PreparedStreamError, Stream, StreamEngineChoice, StreamMoment, batch_of,
     certificate::{dense, inputs},
-    lockstep::{AnyEngine, Lockstep},
+    checker::{Observed, StreamChecker},
+    engine::AnyEngine,
     near::Near,
     snapshot,
-    steps::{Observed, Steps},
 };
 use crate::{
     files::checkpoint::snapshot_digest,
@@ -26,29 +26,26 @@ use crate::{
 };
 
 /// Both sides of a run, where they are now.
-pub(super) struct Leg<'a> {
+pub(super) struct StreamRun<'a> {
     lesson: &'a PreparedStream,
     layers: Option<&'a StreamLayers>,
     pub(super) engine: AnyEngine<'a>,
-    pub(super) both: Lockstep<'a>,
-    pub(super) steps: Steps<'a>,
+    pub(super) checker: StreamChecker<'a>,
     pub(super) stream: Stream,
     pub(super) n_steps: u64,
     /// The first step that was not as it should be.
     pub(super) wrong: Option<String>,
 }
 
-impl<'a> Leg<'a> {
+impl<'a> StreamRun<'a> {
     /// The start of the run.
     pub(super) fn new(
         lesson: &'a PreparedStream,
         (layers, near): (Option<&'a StreamLayers>, Option<&'a Near<'a>>),
     ) -> Result<Self, PreparedStreamError> {
         let engine = open(lesson, &lesson.network.initial)?;
-        let both = Lockstep::new(&lesson.network, &lesson.window, &lesson.layout, lesson.simulator());
-        let steps = Steps::new(lesson, (layers, near), (&both, &engine))?;
-        let (stream, n_steps, wrong) = (lesson.stream(), 0, None);
-        Ok(Self { lesson, layers, engine, both, steps, stream, n_steps, wrong })
+        let checker = StreamChecker::new(lesson, (layers, near), &engine)?;
+        Ok(Self { lesson, layers, engine, checker, stream: lesson.stream(), n_steps: 0, wrong: None })
     }
 
     /// Goes from the start to a snapshot: the simulator makes the steps until then, the engine takes over the weights.
@@ -63,17 +60,16 @@ impl<'a> Leg<'a> {
         let (mut x, mut y) = batch_of(&self.lesson.layout);
         while self.n_steps < from.step {
             self.stream.pass(&mut y);
-            let samples_use = self.both.simulator.next_use();
-            if samples_use == SampleUse::Take {
+            if self.checker.simulator.next_use() == SampleUse::Take {
                 self.stream.features(&mut x);
             }
-            let Ok(effect) = self.both.step(&x, &y) else { break };
-            self.steps.pass_over(&self.both, (effect, samples_use), &y);
+            let Ok(()) = self.checker.step(&x, &y) else { break };
+            self.checker.pass_over(&y);
             self.n_steps += 1;
         }
         self.engine = open(self.lesson, &weights)?;
-        self.steps.show(&self.engine);
-        if from.path != self.steps.path || self.both.compare_all(&weights).is_err() {
+        self.checker.show(&self.engine);
+        if from.path != self.checker.path || self.checker.compare_all(&weights).is_err() {
             return Err(refused("does not hold the machine's configuration at its step"));
         }
         Ok(())
@@ -81,11 +77,11 @@ impl<'a> Leg<'a> {
 
     /// The weights now.
     pub(super) fn snapshot(&self) -> Option<Snapshot> {
-        Some(snapshot::of(&self.engine, self.layers?, (self.n_steps, self.steps.path)))
+        Some(snapshot::of(&self.engine, self.layers?, (self.n_steps, self.checker.path)))
     }
 
     /// Trains until so many steps are made, one goes wrong, or `watch` breaks off.
-    pub(super) fn run(
+    pub(super) fn train(
         &mut self,
         until: u64,
         mut watch: impl FnMut(StreamMoment<'_>) -> ControlFlow<()>,
@@ -97,26 +93,25 @@ impl<'a> Leg<'a> {
             if watch(StreamMoment { step: self.n_steps, loss, snapshot: &|| self.snapshot() }).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            let samples_use = self.both.simulator.next_use();
-            let shown = samples_use == SampleUse::Take || self.engine.looks_at_features();
+            let takes = self.checker.simulator.next_use() == SampleUse::Take;
+            let shown = takes || self.engine.looks_at_features();
             if shown {
                 self.stream.features(&mut x);
             }
-            let Ok(effect) = self.both.step(&x, &y) else { break };
-            self.steps.follow(&self.both, effect, samples_use);
-            let before = self.steps.is_new(&y).then(|| self.steps.note(&self.engine));
+            let Ok(()) = self.checker.step(&x, &y) else { break };
+            let before = self.checker.is_new(&y).then(|| self.checker.note(&self.engine));
             if before.is_some() && !shown {
                 self.stream.features(&mut x);
             }
             self.engine.step(&x, &y)?;
             self.n_steps += 1;
-            let mut found = self.steps.check(&self.engine, &y);
-            if found.is_ok() && (self.steps.all_due(self.n_steps) || self.layers.is_none()) {
-                found = self.both.compare_all(&self.engine.weights());
+            let mut found = self.checker.check(&self.engine, &y);
+            if found.is_ok() && (self.checker.all_due(self.n_steps) || self.layers.is_none()) {
+                found = self.checker.compare_all(&self.engine.weights());
             }
             self.wrong = found.err().map(|mismatch| mismatch.to_string());
             if let Some(before) = before {
-                self.steps.look(before, &self.engine, (&x, &y))?;
+                self.checker.look(before, &self.engine, (&x, &y))?;
             }
         }
         Ok(ControlFlow::Continue(()))
@@ -141,16 +136,16 @@ pub(super) fn again(
 ) -> Result<(Option<String>, Observed), PreparedStreamError> {
     let layers = stream_layers(&lesson.network.network).ok();
     let near = layers.as_ref().and_then(|layers| Near::of(lesson, layers));
-    let mut leg = Leg::new(lesson, (layers.as_ref(), near.as_ref()))?;
-    let _ = leg.run(to.step, |_| match broken_off.load(Ordering::Relaxed) {
+    let mut run = StreamRun::new(lesson, (layers.as_ref(), near.as_ref()))?;
+    let _ = run.train(to.step, |_| match broken_off.load(Ordering::Relaxed) {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     })?;
-    let made = leg.snapshot().map(|made| made.to_bytes());
-    let differs = leg.wrong.is_none() && made != Some(to.trimmed().to_bytes());
+    let made = run.snapshot().map(|made| made.to_bytes());
+    let differs = run.wrong.is_none() && made != Some(to.trimmed().to_bytes());
     let wrong =
         differs.then(|| format!("the checkpoint of step {} does not hold the weights of the run", to.step));
-    Ok((leg.wrong.take().or(wrong), leg.steps.observed()))
+    Ok((run.wrong.take().or(wrong), run.checker.observed()))
 }
 
 impl PreparedStream {
@@ -163,25 +158,22 @@ impl PreparedStream {
     ) -> Result<Visit, PreparedStreamError> {
         let refused = PreparedStreamError::Checkpoint;
         let layers = stream_layers(&self.network.network).map_err(luge_train::TrainError::from)?;
-        let mut leg = Leg::new(self, (Some(&layers), None))?;
-        leg.go_to(from)?;
-        let _ = leg.run(step, |_| ControlFlow::Continue(()))?;
-        let snapshot = leg.snapshot().filter(|made| made.step == step && leg.wrong.is_none());
+        let mut run = StreamRun::new(self, (Some(&layers), None))?;
+        run.go_to(from)?;
+        let _ = run.train(step, |_| ControlFlow::Continue(()))?;
+        let snapshot = run.snapshot().filter(|made| made.step == step && run.wrong.is_none());
         let snapshot = snapshot.ok_or(refused("does not lead to that step"))?;
         let (mut x, mut y) = batch_of(&self.layout);
-        leg.stream.next_batch(&mut x, &mut y);
+        run.stream.next_batch(&mut x, &mut y);
         let loss =
-            ReversePass::new(&self.network.network).evaluate(&leg.engine.weights(), &inputs(self, &x, &y));
-        let judge = leg.both.simulator.simulator();
+            ReversePass::new(&self.network.network).evaluate(&run.engine.weights(), &inputs(self, &x, &y));
+        let judge = run.checker.simulator.simulator();
         let machine = judge.machine();
         let tape = |id: TapeId| {
-            let (head, first) = (judge.head(id), self.window.first[id.index()]);
-            let last = first + self.window.n_cells as i64 - 1;
-            let reach = i64::try_from(around).unwrap_or(i64::MAX / 4);
-            let shown = first.max(head.saturating_sub(reach))..=last.min(head.saturating_add(reach));
-            let weight = |cell: i64| leg.engine.cell(&layers, id.index(), (cell - first) as usize);
-            let name = machine.tapes()[id.index()].name.clone();
-            VisitedTape { name, head, first: *shown.start(), cells: shown.map(weight).collect() }
+            let first = self.window.first[id.index()];
+            let cells = first..=first + self.window.n_cells as i64 - 1;
+            let weight = |cell: i64| run.engine.cell(&layers, id.index(), (cell - first) as usize);
+            VisitedTape::around(&machine.tapes()[id.index()].name, judge.head(id), (around, cells), weight)
         };
         Ok(Visit {
             step,

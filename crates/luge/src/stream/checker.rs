@@ -1,20 +1,25 @@
 //! Every step of a run on a stream, checked twice: each step must move every weight as far towards the machine's next configuration as the
 //! batch's label lets it, and in every distinct situation the network itself is differentiated with the weights it then has.
 
+mod situations;
+
 use std::collections::{HashMap, HashSet};
 
-use luge_machine::{Bits, Effect, SampleUse, SymbolId, TapeId};
-use luge_net::{Shape, StreamLayers, Values, tracks};
-use luge_train::{Dense, MULTIPLIER, ROUNDING, ReversePass, Situation, StreamEngine, visit};
+use luge_machine::{
+    Bits, Effect, SampleUse, SymbolId, TapeId,
+    stream::{Slot, StreamOutcome, StreamSimulator},
+};
+use luge_net::{StreamLayers, Values, tracks};
+use luge_train::{Dense, MULTIPLIER, ReversePass, Situation, visit};
 
 use super::{
-    PreparedStream, PreparedStreamError,
-    certificate::{dense, inputs},
-    lockstep::{AnyEngine, Lockstep, StreamMismatch},
-    near::{Near, Part},
-    rule::Rule,
+    PreparedStream, PreparedStreamError, bits,
+    certificate::dense,
+    engine::AnyEngine,
+    near::Near,
+    rule::{Rule, StreamMismatch},
 };
-use crate::certificate::gradient::{GradientCheck, Seen};
+use crate::certificate::same_bits;
 
 /// Steps between two comparisons of all weights, at least.
 const FEWEST_BETWEEN: u64 = 1 << 12;
@@ -54,14 +59,6 @@ struct Made {
     takes: bool,
 }
 
-/// The weights before a step.
-pub(super) enum Before<'a> {
-    /// Those around the heads, the first of these columns in every row, and the network on them.
-    Near(Vec<Values>, Vec<usize>, Part<'a>),
-    /// All of them, and whether candle is to make the step as well.
-    All(Vec<Values>, bool),
-}
-
 /// What was seen of some steps of a run.
 pub(super) struct Observed {
     gains: Option<(f64, f64)>,
@@ -72,8 +69,8 @@ pub(super) struct Observed {
 /// A power of two.
 const N_RECENT: usize = 1 << 12;
 
-/// Watches the steps of one run.
-pub(super) struct Steps<'a> {
+/// The simulator beside an engine on the same stream.
+pub(super) struct StreamChecker<'a> {
     lesson: &'a PreparedStream,
     layers: Option<&'a StreamLayers>,
     /// The tapes whose cells are weights.
@@ -82,6 +79,9 @@ pub(super) struct Steps<'a> {
     near: Option<&'a Near<'a>>,
     /// Passes of those networks that are kept, by their numbers.
     passes: HashMap<usize, ReversePass<'a>>,
+    pub(super) simulator: StreamSimulator<'a>,
+    /// The labels that the slot holds.
+    held_back: Vec<f64>,
     place: Place,
     made: Made,
     before: Shown,
@@ -91,9 +91,9 @@ pub(super) struct Steps<'a> {
     known: HashSet<(Situation, bool)>,
     /// Those that were met lately, each where its content says.
     recent: Vec<Option<(Situation, bool)>>,
-    /// That of the whole network, once it was needed.
-    pub(super) pass: Option<ReversePass<'a>>,
-    pub(super) checker: Dense<'a>,
+    /// That of the whole network.
+    pub(super) pass: ReversePass<'a>,
+    pub(super) dense: Dense<'a>,
     n_looked_at: usize,
     differs: Option<String>,
     all_due: u64,
@@ -106,29 +106,36 @@ pub(super) struct Steps<'a> {
     pub(super) losses: Option<(f64, f64)>,
 }
 
-impl<'a> Steps<'a> {
+impl<'a> StreamChecker<'a> {
+    /// Both at the start of the run.
     pub(super) fn new(
         lesson: &'a PreparedStream,
         (layers, near): (Option<&'a StreamLayers>, Option<&'a Near<'a>>),
-        (both, engine): (&Lockstep<'_>, &AnyEngine<'_>),
+        engine: &AnyEngine<'_>,
     ) -> Result<Self, PreparedStreamError> {
         let network = &lesson.network.network;
-        let judge = both.simulator.simulator();
-        let n_tapes = judge.machine().n_tapes();
-        let mut steps = Self {
+        let simulator = lesson.simulator();
+        let n_tapes = simulator.simulator().machine().n_tapes();
+        let mut checker = Self {
             lesson,
             layers,
             trained: layers.map_or(0, |layers| layers.table.trained_tracks()),
             near,
             passes: HashMap::new(),
-            place: Place { columns: vec![0; n_tapes], ..Place::default() },
+            simulator,
+            held_back: Vec::new(),
+            place: Place {
+                columns: vec![0; n_tapes],
+                held: vec![-1.0; lesson.layout.n_bits()],
+                ..Place::default()
+            },
             made: Made::default(),
             before: Shown::default(),
             cells: Vec::new(),
             known: HashSet::new(),
             recent: vec![None; N_RECENT],
-            pass: None,
-            checker: dense(lesson, &lesson.network.initial)?,
+            pass: ReversePass::new(network),
+            dense: dense(lesson, &lesson.network.initial)?,
             n_looked_at: 0,
             differs: None,
             all_due: 0,
@@ -137,12 +144,11 @@ impl<'a> Steps<'a> {
             gains: None,
             losses: None,
         };
-        steps.place.held = vec![-1.0; both.layout.n_bits()];
-        steps.find_memory(both);
-        steps.find_tapes(both, u32::MAX >> (32 - n_tapes.clamp(1, 32)));
-        steps.path = visit(0, steps.place.vertex);
-        steps.show(engine);
-        Ok(steps)
+        checker.find_memory();
+        checker.find_tapes(u32::MAX >> (32 - n_tapes.clamp(1, 32)));
+        checker.path = visit(0, checker.place.vertex);
+        checker.show(engine);
+        Ok(checker)
     }
 
     /// Notes the weights of an engine that the next step can move, where the machine now is.
@@ -159,14 +165,8 @@ impl<'a> Steps<'a> {
         engine.cells(layers).clone_into(&mut self.cells);
     }
 
-    /// Notes a step of the machine that somebody else checks: the situation, the vertex, and what it did.
-    pub(super) fn pass_over(
-        &mut self,
-        both: &Lockstep<'_>,
-        (effect, samples): (Effect, SampleUse),
-        y: &[f64],
-    ) {
-        self.follow(both, effect, samples);
+    /// Notes the machine's last step, which somebody else checks: its situation, and the vertex that it led to.
+    pub(super) fn pass_over(&mut self, y: &[f64]) {
         self.n_looked_at += usize::from(self.is_new(y));
         self.path = visit(self.path, self.place.vertex);
     }
@@ -188,37 +188,43 @@ impl<'a> Steps<'a> {
     }
 
     /// Notes what the machine's memory holds.
-    fn find_memory(&mut self, both: &Lockstep<'_>) {
-        let tape = both.simulator.simulator().tape(self.lesson.learner.data_track());
+    fn find_memory(&mut self) {
+        let tape = self.simulator.simulator().tape(self.lesson.learner.data_track());
         for (bit, held) in self.place.held.iter_mut().enumerate() {
-            let cell = i64::try_from(both.layout.cell(bit)).unwrap_or(i64::MAX);
+            let cell = i64::try_from(self.lesson.layout.cell(bit)).unwrap_or(i64::MAX);
             *held = if tape.read(cell) == SymbolId(1) { 1.0 } else { -1.0 };
         }
     }
 
     /// Notes where the heads of these tapes are and what they find, and the vertex that follows from all symbols.
-    fn find_tapes(&mut self, both: &Lockstep<'_>, tapes: u32) {
-        let judge = both.simulator.simulator();
+    fn find_tapes(&mut self, tapes: u32) {
+        let judge = self.simulator.simulator();
         for tape in tracks(tapes) {
             let id = TapeId::new(tape);
-            self.place.columns[tape] = both.window.index(id, judge.head(id)).unwrap_or(usize::MAX);
+            self.place.columns[tape] = self.lesson.window.index(id, judge.head(id)).unwrap_or(usize::MAX);
             let one = judge.tape(id).read(judge.head(id)) == SymbolId(1);
             self.place.symbols = self.place.symbols & !(1 << tape) | u32::from(one) << tape;
         }
         self.place.vertex = self.lesson.network.control().vertex(judge.state(), Bits(self.place.symbols));
     }
 
-    /// Notes a step of the machine, what it did with the batch, and where it led.
-    pub(super) fn follow(&mut self, both: &Lockstep<'_>, effect: Effect, samples: SampleUse) {
+    /// The machine's step on a batch: what it did with the batch, and where it led.
+    pub(super) fn step(&mut self, x: &[f64], y: &[f64]) -> Result<(), StreamOutcome> {
+        let (samples, format) = (self.simulator.next_use(), self.lesson.layout.format);
+        let effect = self.simulator.step(|| bits(format, x, y))?;
         let takes = samples == SampleUse::Take;
+        if takes {
+            y.clone_into(&mut self.held_back);
+        }
         self.made = Made { from: (self.place.vertex, self.place.symbols), effect, takes };
         let mut tapes = (effect.left | effect.right | effect.changed) as u32;
         if samples != SampleUse::Pass {
             tapes |= 1 << self.lesson.learner.data_track().index();
-            self.find_memory(both);
+            self.find_memory();
             self.before.memory_settled = false;
         }
-        self.find_tapes(both, tapes);
+        self.find_tapes(tapes);
+        Ok(())
     }
 
     /// Whether the step that the machine has just made is in a situation that was not met before.
@@ -251,6 +257,40 @@ impl<'a> Steps<'a> {
         self.known.insert(key)
     }
 
+    /// Everything: state, heads, all cells, the memory and the slot.
+    pub(super) fn compare_all(&self, weights: &[Values]) -> Result<(), StreamMismatch> {
+        let PreparedStream { network, window, .. } = self.lesson;
+        let found = network.decode(weights)?;
+        let judge = self.simulator.simulator();
+        let what = match window.configuration(judge) {
+            _ if found.state != judge.state() => "state",
+            Some(expected) if found.heads == expected.heads => match found.tapes == expected.tapes {
+                true => return self.compare_slot(&weights[network.labels.index()].data),
+                false => "cell",
+            },
+            _ => "head",
+        };
+        Err(StreamMismatch::Differs { what })
+    }
+
+    /// z is minus the labels where they wait, and minus A where the slot is ready.
+    fn compare_slot(&self, z: &[f64]) -> Result<(), StreamMismatch> {
+        let constants = self.lesson.network.constants;
+        let near = constants.label_unit / 2.0;
+        let wrong = |(found, expected): &(f64, f64)| {
+            (found - expected).abs().partial_cmp(&near) != Some(std::cmp::Ordering::Less)
+        };
+        let expected: Vec<f64> = match self.simulator.slot() {
+            Slot::Holds => self.held_back.iter().map(|y| -y).collect(),
+            Slot::Ready => vec![-constants.carrier; z.len()],
+            Slot::Returns => return Ok(()),
+        };
+        match z.iter().copied().zip(expected).find(wrong) {
+            Some((found, expected)) => Err(StreamMismatch::Slot { found, expected }),
+            None => Ok(()),
+        }
+    }
+
     /// Whether it is time to compare all weights: about one a step.
     pub(super) fn all_due(&mut self, step: u64) -> bool {
         let due = step >= self.all_due;
@@ -271,13 +311,13 @@ impl<'a> Steps<'a> {
             self.check_tape(engine, layers, tape, &mut rule)?;
         }
         let (memory, held) = (engine.memory(layers), &self.place.held);
-        if !self.before.memory_settled || !same(memory, held) {
+        if !self.before.memory_settled || !same_bits(memory, held) {
             let pairs = self.before.memory.iter().copied().zip(memory.iter().copied());
             for (bit, (pair, &held)) in pairs.zip(held).enumerate() {
                 rule.moved("memory", bit, pair, held)?;
             }
             memory.clone_into(&mut self.before.memory);
-            self.before.memory_settled = same(memory, held);
+            self.before.memory_settled = same_bits(memory, held);
         }
         let labels = engine.labels(layers);
         for (label, (before, &after)) in self.before.labels.iter_mut().zip(labels).enumerate() {
@@ -332,154 +372,9 @@ impl<'a> Steps<'a> {
         self.before.settled = self.before.settled & !(1 << tape) | u32::from(settled) << tape;
         Ok(())
     }
-
-    /// The weights before a step in a new situation: those around the heads, and now and then all.
-    pub(super) fn note(&self, engine: &AnyEngine<'_>) -> Before<'a> {
-        let n = self.n_looked_at + 1;
-        let by_candle = n.is_power_of_two() && n.trailing_zeros().is_multiple_of(3);
-        let near = self.near.filter(|_| !by_candle).and_then(|near| {
-            let starts = near.starts(&self.place.columns)?;
-            let part = near.part(&starts)?;
-            Some(Before::Near(self.narrow(near.n_cells, &starts)?, starts, part))
-        });
-        match near {
-            Some(before) => before,
-            None => Before::All(engine.weights(), by_candle),
-        }
-    }
-
-    /// The weights as the last step left them, in these columns; `None` if a head has weight elsewhere.
-    fn narrow(&self, n_cells: usize, starts: &[usize]) -> Option<Vec<Values>> {
-        let layers = self.layers?;
-        let parameters = self.lesson.network.network.parameters();
-        let mut all: Vec<Values> = parameters.iter().map(|p| Values::filled(p.shape, 0.0)).collect();
-        for &(vertex, weight) in &self.before.rows[0] {
-            all[layers.vertex.index()].data[vertex] = weight;
-        }
-        let rows = parameters[layers.head.index()].shape.rows;
-        let mut heads = Values::filled(Shape::new(rows, n_cells), 0.0);
-        for (&row, head) in layers.table.rows().iter().zip(&self.before.rows[1..]) {
-            for &(at, weight) in head {
-                let column = at.checked_sub(starts[row]).filter(|&column| column < n_cells)?;
-                *heads.at_mut(row, column) = weight;
-            }
-        }
-        all[layers.head.index()] = heads;
-        let wide = self.lesson.window.n_cells;
-        let cells = (0..layers.table.n_trained()).flat_map(|row| {
-            let first = row * wide + starts[row];
-            &self.cells[first..first + n_cells]
-        });
-        all[layers.cells.index()] =
-            Values::new(Shape::new(layers.table.n_trained(), n_cells), cells.copied().collect());
-        all[layers.memory.index()].data.clone_from(&self.before.memory);
-        all[layers.labels.index()].data.clone_from(&self.before.labels);
-        Some(all)
-    }
-
-    /// Differentiates the network with the weights before a step and compares all of those after it: on the columns around the heads, all
-    /// others being as earlier steps left them, and now and then the whole network, also by candle.
-    pub(super) fn look(
-        &mut self,
-        before: Before<'a>,
-        engine: &AnyEngine<'_>,
-        (x, y): (&[f64], &[f64]),
-    ) -> Result<(), PreparedStreamError> {
-        if self.differs.is_some() {
-            return Ok(());
-        }
-        self.n_looked_at += 1;
-        let inputs = inputs(self.lesson, x, y);
-        let (before, after, part) = match before {
-            Before::All(before, by_candle) => {
-                let after = engine.weights();
-                if by_candle {
-                    self.checker.go_to(&before)?;
-                    self.checker.step_on(x, y)?;
-                    self.compare(&self.checker.weights(), &after);
-                }
-                (before, after, None)
-            }
-            Before::Near(before, starts, part) => {
-                let kept = self.layers.is_some_and(|layers| same(engine.cells(layers), &self.cells));
-                let after = self.near.and_then(|near| self.narrow(near.n_cells, &starts));
-                let Some(after) = after.filter(|_| kept) else {
-                    self.differs = Some("a step moves a weight far from every head".to_owned());
-                    return Ok(());
-                };
-                (before, after, Some(part))
-            }
-        };
-        let (loss, stepped) = match part {
-            Some(Part::Kept(number, network)) => {
-                let pass = self.passes.entry(number);
-                stepped(pass.or_insert_with(|| ReversePass::new(&network.network)), &before, &inputs)
-            }
-            Some(Part::Made(network)) => stepped(&mut ReversePass::new(&network.network), &before, &inputs),
-            None => {
-                let whole = || ReversePass::new(&self.lesson.network.network);
-                stepped(self.pass.get_or_insert_with(whole), &before, &inputs)
-            }
-        };
-        let expected = self.lesson.running_loss(y);
-        if !near(loss, expected) {
-            self.differs = Some(format!("the network's loss is {loss}, not {expected}"));
-        }
-        self.losses = widened(self.losses, loss);
-        self.compare(&stepped, &after);
-        Ok(())
-    }
-
-    /// Compares all weights after a step with those that the network's gradient leads to.
-    fn compare(&mut self, stepped: &[Values], found: &[Values]) {
-        let parameters = self.lesson.network.network.parameters();
-        for (parameter, (stepped, found)) in parameters.iter().zip(stepped.iter().zip(found)) {
-            let differs = stepped.data.iter().zip(&found.data).position(|(&a, &b)| !near(a, b));
-            if let (Some(at), None) = (differs, &self.differs) {
-                let (name, expected, found) = (&parameter.name, stepped.data[at], found.data[at]);
-                let why =
-                    format!("the run moves {name}[{at}] to {found}, the network's gradient to {expected}");
-                self.differs = Some(why);
-            }
-        }
-    }
-
-    /// What differentiating has shown of a run of so many steps.
-    pub(super) fn gradient(&self, n_steps: u64, engine: &AnyEngine<'_>) -> GradientCheck {
-        if let (AnyEngine::Dense(..), None) = (engine, &self.differs) {
-            return GradientCheck::of_dense();
-        }
-        let seen = Seen {
-            n_steps,
-            n_situations: self.known.len(),
-            n_looked_at: self.n_looked_at,
-            n_as_they_were: self.n_looked_at,
-            exact: false,
-        };
-        GradientCheck { steps: Vec::new(), every: false, seen: Some(seen), differs: self.differs.clone() }
-    }
-}
-
-/// The loss of a network, and its weights after one step of rate 1.
-fn stepped(pass: &mut ReversePass<'_>, before: &[Values], inputs: &[Values]) -> (f64, Vec<Values>) {
-    let loss = pass.evaluate(before, inputs);
-    let mut stepped = pass.gradient(1.0);
-    for (stepped, before) in stepped.iter_mut().zip(before) {
-        stepped.data.iter_mut().zip(&before.data).for_each(|(slope, before)| *slope = before - *slope);
-    }
-    (loss, stepped)
 }
 
 /// A range that has another number in it.
 pub(super) fn widened(range: Option<(f64, f64)>, by: f64) -> Option<(f64, f64)> {
     Some(range.map_or((by, by), |(low, high)| (low.min(by), high.max(by))))
-}
-
-/// Whether numbers are the same, bit for bit.
-pub(super) fn same(a: &[f64], b: &[f64]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).fold(0, |differ, (a, b)| differ | a.to_bits() ^ b.to_bits()) == 0
-}
-
-fn near(a: f64, b: f64) -> bool {
-    (a - b).abs() <= ROUNDING * a.abs().max(b.abs()).max(1.0)
 }
