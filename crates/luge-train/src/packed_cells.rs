@@ -93,8 +93,7 @@ impl PackedCells {
     pub fn extend(&mut self, numbers: &[f64]) {
         match &mut self.0 {
             Kept::Numbers(kept) => kept.extend(numbers),
-            // Without a branch for every number, so that several are looked at at once.
-            Kept::Signs(..) if !numbers.iter().fold(true, |all, &number| all & is_symbol(number)) => {
+            Kept::Signs(..) if !are_symbols(numbers) => {
                 let kept = self.iter().chain(numbers.iter().copied()).collect();
                 self.0 = Kept::Numbers(kept);
             }
@@ -151,21 +150,23 @@ impl PackedCells {
 
 impl From<Vec<f64>> for PackedCells {
     fn from(numbers: Vec<f64>) -> Self {
-        if numbers.iter().all(|&number| is_symbol(number)) {
+        if are_symbols(&numbers) {
             return Self::of_symbols(numbers.iter().map(|&number| number > 0.0));
         }
         Self(Kept::Numbers(numbers))
     }
 }
 
-fn is_symbol(number: f64) -> bool {
-    number.abs().to_bits() == 1.0_f64.to_bits()
+/// Whether every number is -1 or 1. Without a branch for each, so that several are looked at at once.
+fn are_symbols(numbers: &[f64]) -> bool {
+    let differs = |number: &f64| number.abs().to_bits() ^ 1.0_f64.to_bits();
+    numbers.iter().fold(0, |bits, number| bits | differs(number)) == 0
 }
 
-/// Up to eight numbers in a byte, a bit for each that is positive.
+/// Up to eight symbols in a byte, a bit for each that is 1.
 #[inline]
-fn packed(numbers: &[f64]) -> u8 {
-    numbers.iter().zip(0..).fold(0, |byte, (&number, at)| byte | u8::from(number > 0.0) << at)
+fn packed(symbols: &[f64]) -> u8 {
+    symbols.iter().zip(0..).fold(0, |byte, (symbol, at)| byte | ((!symbol.to_bits() >> 63) as u8) << at)
 }
 
 impl Default for PackedCells {
