@@ -321,7 +321,7 @@ fn check_lies(run: &[&str], lies: &[Lie]) {
 #[test]
 fn a_checkpoint_that_lies_is_found_out() {
     let every = [&ABOUT_LOSSES[..], &ABOUT_EVERY_STEP].concat();
-    check_lies(&["trace", MACHINE, "--steps", "5_000"], &every);
+    check_lies(&["trace", MACHINE, "--steps", "200_000"], &every);
     check_lies(&["trace", MACHINE, "--steps", "5_000", "--engine", "sparse"], &every);
     check_lies(&["trace", "bb4", "--engine", "dense"], &every);
     check_lies(&["trace", MACHINE, "--check", "end"], &ABOUT_LOSSES);
@@ -383,7 +383,7 @@ fn a_checkpoint_beyond_its_own_step_limit_is_found_out() {
         let luge::job::Job::Trace(job) = &mut lie.job else { panic!("a trace") };
         job.options.steps = Some(1);
     });
-    check_lies(&["trace", MACHINE, "--steps", "5_000"], &[limit]);
+    check_lies(&["trace", MACHINE, "--steps", "200_000"], &[limit]);
 }
 
 /// A trace ends with no model, so there is none to write.

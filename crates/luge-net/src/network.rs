@@ -250,10 +250,7 @@ mod tests {
         let before = format!("{network:?}");
         let other = network.clone();
         let why = network.sparse_layers().expect_err("a single unit is no landscape");
-        assert_eq!(
-            why.to_string(),
-            "node 1, relu `relu`, is not a landscape: a sum of a constant, levels and residuals"
-        );
+        assert_eq!(why.to_string(), "node 1, relu `relu`, is not made of maps over vertices");
         assert_eq!((format!("{network:?}"), &network), (before, &other));
     }
 
