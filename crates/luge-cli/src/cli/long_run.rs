@@ -72,6 +72,8 @@ pub(super) struct RunArchive {
     checkpoint: Option<PathBuf>,
     every: Duration,
     record: Option<(Output, Recorder)>,
+    /// The size of the record that was announced last.
+    announced: u64,
     job: Job,
     network: Option<Network>,
     /// The digest of the network, once it is needed.
@@ -144,6 +146,7 @@ impl RunArchive {
             checkpoint,
             every,
             record: None,
+            announced: 0,
             job,
             network: None,
             digest: OnceCell::new(),
@@ -180,10 +183,10 @@ impl RunArchive {
     ) -> ControlFlow<()> {
         let interrupted = self.interrupted.load(Ordering::Relaxed);
         if let Some((_, recorder)) = self.record.as_mut().filter(|(_, recorder)| recorder.wants(step)) {
-            let before = recorder.most_bytes();
             snapshot().iter().for_each(|snapshot| recorder.keep(snapshot));
             let most = recorder.most_bytes();
-            if most > LARGE_RECORD && most > 2 * before.max(LARGE_RECORD / 2) {
+            if most > LARGE_RECORD.max(2 * self.announced) {
+                self.announced = most;
                 note(&format!("the record may come to {}", Bytes(most)));
             }
         }

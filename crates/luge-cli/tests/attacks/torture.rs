@@ -294,7 +294,7 @@ fn a_file_that_appears_meanwhile_costs_no_result() {
 #[test]
 fn the_size_of_a_large_record_is_said() {
     let desk = Desk::new();
-    let line = "trace bb5 --steps 200_000 --cells 4194304 --record run.record";
+    let line = "trace 1RA1RA --steps 4_000_000 --record run.record";
     let output = desk.under("ulimit -v 8000000", line);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     assert!(said(&output).contains("the record may come to"), "{}", said(&output));

@@ -51,6 +51,8 @@ pub(super) struct Monitor<'a> {
     last_loss: Option<f64>,
     /// The first step at which all cells are compared again.
     all_due: u64,
+    /// The step of the next moment, where many steps are made at once.
+    moment_due: u64,
     /// The engine that trains.
     choice: EngineChoice,
     /// What the steps of a stride changed.
@@ -90,6 +92,7 @@ impl<'a> Monitor<'a> {
             last_loss: None,
             // The hidden tapes hold the labels from step 1 on.
             all_due: extra_steps.max(1),
+            moment_due: 0,
             choice,
             changes: Vec::new(),
             told: Told::default(),
@@ -183,8 +186,8 @@ impl<'a> Monitor<'a> {
             TapeLimit::Cells(most) => most.saturating_sub(judge.n_cells()) as u64,
             TapeLimit::Allowed(_) => u64::MAX,
         };
-        let to = |stride: u64, ahead: u64| {
-            let most_steps = (step + ahead).next_multiple_of(stride).min(stop.most_steps);
+        let to = |stride: u64| {
+            let most_steps = (step + 1).next_multiple_of(stride).min(stop.most_steps);
             StopRule { most_steps, ..*stop }
         };
         if !beside || self.setup.attention == ObservationRate::Steps || cells < STRIDE {
@@ -196,7 +199,11 @@ impl<'a> Monitor<'a> {
             && self.record.mismatches == 0;
         // Until all cells are compared again.
         let ahead = self.all_due.saturating_sub(step).min(cells.saturating_sub(LONG_STRIDE));
-        let long = to(LONG_STRIDE, ahead.clamp(1, LONGEST_STRIDE));
+        // Macrosteps that stop short of a moment do not put it off.
+        if self.moment_due <= step {
+            self.moment_due = (step + ahead.clamp(1, LONGEST_STRIDE)).next_multiple_of(LONG_STRIDE);
+        }
+        let long = StopRule { most_steps: self.moment_due.min(stop.most_steps), ..*stop };
         if macrosteps {
             let judging = Judging::new(judge, &mut self.record, &self.setup.levels, step);
             if judging.stride(engine, &long, (&mut self.told, self.two_cores))? {
@@ -207,8 +214,8 @@ impl<'a> Monitor<'a> {
             // The next macrostep would go too far.
             true if long.most_steps - step < NEAR => long,
             // Between two macrosteps there may be a single step.
-            true => to(1, 1),
-            false => to(STRIDE, 1),
+            true => to(1),
+            false => to(STRIDE),
         };
         self.by_changes(engine, &single)
     }
