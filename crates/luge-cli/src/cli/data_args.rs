@@ -30,7 +30,7 @@ pub(super) struct CsvArgs {
     #[arg(long, value_name = "FORMAT")]
     pub(super) format: Option<FormatArg>,
     /// Clamp numbers outside the format to its range
-    #[arg(long)]
+    #[arg(long, requires = "data")]
     saturate: bool,
     /// Set a constant of a program, as NAME=VALUE; repeat for several
     #[arg(long, value_name = "NAME=VALUE")]
