@@ -76,7 +76,7 @@ def test_the_interpreter_is_free_while_rust_trains():
     counted, done = 0, threading.Event()
 
     def train():
-        luge.trace("bb5", steps=3_000_000, arrays=False)
+        luge.trace("bb5", steps=3_000_000, arrays=False, engine="sparse")
         done.set()
 
     thread = threading.Thread(target=train)
