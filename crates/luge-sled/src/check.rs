@@ -19,7 +19,7 @@ use luge_machine::Diagnostic;
 
 use crate::{
     Settings, Sizes,
-    core::{Affine, ArrayId, Cond, Core, Expr, Index, Slot, Stmt, StmtKind, THETA, Ty},
+    core::{Affine, ArrayId, Core, Expr, Index, Slot, Stmt, StmtKind, THETA, Ty},
     lex::Span,
     ratio::Ratio,
     syntax::{self, Learner, Name, Program},
@@ -81,7 +81,7 @@ enum Value {
     /// An integer made of variables of loops that are not unrolled.
     Index(Affine),
     Number(Expr),
-    Condition(Cond),
+    Bit(Expr),
     Array(View),
     /// The elements, and what each of them is.
     List(Vec<Value>, Shape),
@@ -357,9 +357,9 @@ impl<'p> Checker<'p> {
     }
 
     /// One of two branches if it is known which, else the statement that decides.
-    fn emit_if(&mut self, span: &Span, condition: Cond, then: Vec<Stmt>, otherwise: Vec<Stmt>) {
+    fn emit_if(&mut self, span: &Span, condition: Expr, then: Vec<Stmt>, otherwise: Vec<Stmt>) {
         match (condition, self.out.last_mut()) {
-            (Cond::Constant(value), Some(out)) => out.extend(if value { then } else { otherwise }),
+            (Expr::Constant { raw, .. }, Some(out)) => out.extend(if raw != 0 { then } else { otherwise }),
             (condition, _) => self.emit(span, StmtKind::If(condition, then, otherwise)),
         }
     }
@@ -394,8 +394,7 @@ impl<'p> Checker<'p> {
 fn describe(value: &Value) -> String {
     match value {
         Value::Constant(value) => format!("the number {value}"),
-        Value::Number(value) => value.ty().to_string(),
-        Value::Condition(_) => "bit".to_owned(),
+        Value::Number(value) | Value::Bit(value) => value.ty().to_string(),
         Value::Index(_) => "the variable of a loop".to_owned(),
         Value::Array(view) => view.shape.to_string(),
         Value::List(values, element) => format!("[{element}; {}]", values.len()),

@@ -1,16 +1,19 @@
 //! The program with everything resolved: sizes are known, functions inlined, arrays of arrays flattened. The
 //! interpreter and the compiler both start from here.
 
-/// A fixed-point type in two's complement; without fraction bits, an integer type.
+/// A fixed-point type in two's complement; without fraction bits, an integer type. [`Ty::BIT`] is not a number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Ty {
-    /// Bits before the point, with the sign.
+    /// Bits before the point, including the sign.
     pub(crate) integer: u32,
     /// Bits after the point.
     pub(crate) fraction: u32,
 }
 
 impl Ty {
+    /// A truth value: 0 or 1, without a sign. Numbers have at least two bits.
+    pub(crate) const BIT: Self = Self { integer: 1, fraction: 0 };
+
     pub(crate) fn width(self) -> u32 {
         self.integer + self.fraction
     }
@@ -33,9 +36,10 @@ impl Ty {
 
 impl std::fmt::Display for Ty {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.fraction {
-            0 => write!(f, "int<{}>", self.integer),
-            fraction => write!(f, "fix<{},{fraction}>", self.integer),
+        match (*self, self.fraction) {
+            (Self::BIT, _) => f.write_str("bit"),
+            (_, 0) => write!(f, "int<{}>", self.integer),
+            (_, fraction) => write!(f, "fix<{},{fraction}>", self.integer),
         }
     }
 }
@@ -176,9 +180,13 @@ pub(crate) enum Expr {
         index: Index,
         ty: Ty,
     },
+    /// The bit under the head of one of the program's own tapes.
+    Read(usize),
     Negate(Box<Expr>),
     Abs(Box<Expr>),
     Sign(Box<Expr>),
+    /// The other bit.
+    Not(Box<Expr>),
     Binary(Op, Box<Expr>, Box<Expr>),
     Shl(Box<Expr>, u32),
     Shr(Box<Expr>, u32),
@@ -197,12 +205,15 @@ pub(crate) enum Op {
     /// The product with all its integer bits.
     MulWide,
     Div,
-    /// Bit by bit.
+    /// Bitwise. Of two bits the second is evaluated only if the first does not decide.
     And,
     Or,
     Xor,
     Min,
     Max,
+    /// Comparisons of numbers give a bit.
+    Less,
+    Equal,
 }
 
 impl Expr {
@@ -210,8 +221,17 @@ impl Expr {
         Self::Binary(op, Box::new(a), Box::new(b))
     }
 
+    pub(crate) fn bit(value: bool) -> Self {
+        Self::Constant { raw: i64::from(value), ty: Ty::BIT }
+    }
+
+    pub(crate) fn not(self) -> Self {
+        Self::Not(Box::new(self))
+    }
+
     pub(crate) fn ty(&self) -> Ty {
         match self {
+            Self::Read(_) | Self::Not(_) | Self::Binary(Op::Less | Op::Equal, ..) => Ty::BIT,
             Self::Constant { ty, .. }
             | Self::Variable { ty, .. }
             | Self::Element { ty, .. }
@@ -227,17 +247,16 @@ impl Expr {
         }
     }
 
-    /// Whether it or one of its operands is as wanted.
-    pub(crate) fn any(&self, wanted: &dyn Fn(&Self) -> bool) -> bool {
+    /// Whether the predicate holds for this expression or one of its operands.
+    pub(crate) fn any(&self, predicate: &dyn Fn(&Self) -> bool) -> bool {
         let inside = match self {
-            Self::Constant { .. } | Self::Variable { .. } | Self::Element { .. } | Self::Data { .. } => false,
-            Self::Negate(e) | Self::Abs(e) | Self::Sign(e) | Self::Shl(e, _) | Self::Shr(e, _) => {
-                e.any(wanted)
-            }
-            Self::Cast(e, _) | Self::Clamp(e, _) => e.any(wanted),
-            Self::Binary(_, a, b) => a.any(wanted) || b.any(wanted),
+            Self::Constant { .. } | Self::Variable { .. } | Self::Element { .. } => false,
+            Self::Data { .. } | Self::Read(_) => false,
+            Self::Negate(e) | Self::Abs(e) | Self::Sign(e) | Self::Not(e) => e.any(predicate),
+            Self::Shl(e, _) | Self::Shr(e, _) | Self::Cast(e, _) | Self::Clamp(e, _) => e.any(predicate),
+            Self::Binary(_, a, b) => a.any(predicate) || b.any(predicate),
         };
-        inside || wanted(self)
+        inside || predicate(self)
     }
 
     /// Whether evaluating it can end the run.
@@ -245,31 +264,6 @@ impl Expr {
         let computed = |index: &Index| !index.computed.is_empty();
         self.any(&|e| matches!(e, Self::Element { index, .. } | Self::Data { index, .. } if computed(index)))
     }
-}
-
-impl Cond {
-    /// Whether evaluating it can end the run.
-    pub(crate) fn has_computed_index(&self) -> bool {
-        match self {
-            Self::Constant(_) | Self::Read(_) | Self::Flag(Place::Slot(_)) => false,
-            Self::Flag(Place::Element(_, index)) => !index.computed.is_empty(),
-            Self::Less(a, b) | Self::Equal(a, b) => [a, b].iter().any(|e| e.has_computed_index()),
-            Self::Not(cond) => cond.has_computed_index(),
-            Self::And(a, b) | Self::Or(a, b) => [a, b].iter().any(|cond| cond.has_computed_index()),
-        }
-    }
-}
-
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Cond {
-    Constant(bool),
-    Flag(Place),
-    Less(Expr, Expr),
-    Equal(Expr, Expr),
-    Not(Box<Cond>),
-    And(Box<Cond>, Box<Cond>),
-    Or(Box<Cond>, Box<Cond>),
-    Read(usize),
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -296,19 +290,17 @@ pub(crate) struct For {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Shown {
     Text(String),
-    Number(Expr),
-    Bit(Cond),
+    Value(Expr),
 }
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum StmtKind {
     Assign(Place, Expr),
-    SetFlag(Place, Cond),
-    If(Cond, Vec<Stmt>, Vec<Stmt>),
-    /// `before` is done each time before the condition is looked at.
+    If(Expr, Vec<Stmt>, Vec<Stmt>),
+    /// `before` runs each time before the condition is evaluated.
     While {
         before: Vec<Stmt>,
-        condition: Cond,
+        condition: Expr,
         body: Vec<Stmt>,
     },
     For(For),
@@ -323,7 +315,7 @@ pub(crate) enum StmtKind {
     Take,
     Break,
     Continue,
-    Write(usize, Cond),
+    Write(usize, Expr),
     Shift(usize, i64),
     /// Shown by the interpreter; machines skip it.
     Print(Vec<Shown>),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     Outcome, OverflowSite, Verdict,
-    core::{ArrayId, Cond, Core, Expr, For, Index, Op, Place, Shown, Stmt, StmtKind, THETA, Ty},
+    core::{ArrayId, Core, Expr, For, Index, Op, Place, Shown, Stmt, StmtKind, THETA, Ty},
 };
 
 /// The features and then the labels of each sample, as counts of 2^-fraction.
@@ -116,10 +116,6 @@ impl State<'_> {
                 let value = self.value(value)?;
                 *self.place(place)? = value;
             }
-            StmtKind::SetFlag(place, cond) => {
-                let bit = self.holds(cond)?;
-                *self.place(place)? = i64::from(bit);
-            }
             StmtKind::If(cond, then, otherwise) => {
                 let branch = if self.holds(cond)? { then } else { otherwise };
                 self.block(branch)?;
@@ -213,12 +209,12 @@ impl State<'_> {
         let mut line = String::new();
         for part in parts {
             match part {
-                Shown::Text(text) => line.push_str(text),
-                Shown::Number(value) => {
-                    let steps = (1_u64 << value.ty().fraction.min(63)) as f64;
-                    line.push_str(&(self.value(value)? as f64 / steps).to_string());
+                Shown::Text(text) => line += text,
+                Shown::Value(bit) if bit.ty() == Ty::BIT => line += &self.holds(bit)?.to_string(),
+                Shown::Value(number) => {
+                    let steps = (1_u64 << number.ty().fraction.min(63)) as f64;
+                    line += &(self.value(number)? as f64 / steps).to_string();
                 }
-                Shown::Bit(cond) => line.push_str(if self.holds(cond)? { "true" } else { "false" }),
             }
         }
         self.printed.push(line);
@@ -250,17 +246,8 @@ impl State<'_> {
         Ok(usize::try_from(at).unwrap_or(0))
     }
 
-    fn holds(&mut self, cond: &Cond) -> Done<bool> {
-        Ok(match cond {
-            Cond::Constant(value) => *value,
-            Cond::Flag(place) => *self.place(place)? != 0,
-            Cond::Less(a, b) => self.value(a)? < self.value(b)?,
-            Cond::Equal(a, b) => self.value(a)? == self.value(b)?,
-            Cond::Not(cond) => !self.holds(cond)?,
-            Cond::And(a, b) => self.holds(a)? && self.holds(b)?,
-            Cond::Or(a, b) => self.holds(a)? || self.holds(b)?,
-            Cond::Read(tape) => self.tapes[*tape].ones.contains(&self.tapes[*tape].head),
-        })
+    fn holds(&mut self, condition: &Expr) -> Done<bool> {
+        Ok(self.value(condition)? != 0)
     }
 
     /// The number with the same low bits; one that had more is noted down with its line.
@@ -285,6 +272,17 @@ impl State<'_> {
                 // Before the first sample there is nothing to read.
                 return Ok(self.current.get(at).copied().unwrap_or(0));
             }
+            Expr::Read(tape) => {
+                let Tape { head, ones } = &self.tapes[*tape];
+                return Ok(i64::from(ones.contains(head)));
+            }
+            Expr::Not(e) => return Ok(1 - self.value(e)?),
+            Expr::Binary(Op::And, a, b) if ty == Ty::BIT => {
+                return Ok((self.holds(a)? && self.holds(b)?).into());
+            }
+            Expr::Binary(Op::Or, a, b) if ty == Ty::BIT => {
+                return Ok((self.holds(a)? || self.holds(b)?).into());
+            }
             Expr::Negate(e) => -self.exact(e)?,
             Expr::Abs(e) => self.exact(e)?.abs(),
             Expr::Sign(e) => self.exact(e)?.signum() << ty.fraction,
@@ -297,7 +295,7 @@ impl State<'_> {
             },
             Expr::Clamp(e, to) => self.exact(e)?.clamp(to.smallest().into(), to.largest().into()),
         };
-        Ok(self.wrap(ty, exact))
+        Ok(if ty == Ty::BIT { exact as i64 } else { self.wrap(ty, exact) })
     }
 
     /// The value of an operand, with room for what an operator makes of it.
@@ -321,5 +319,7 @@ fn binary(op: Op, ty: Ty, a: i128, b: i128) -> i128 {
         Op::Xor => a ^ b,
         Op::Min => a.min(b),
         Op::Max => a.max(b),
+        Op::Less => i128::from(a < b),
+        Op::Equal => i128::from(a == b),
     }
 }

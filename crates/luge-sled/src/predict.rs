@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use luge_machine::Diagnostic;
 
-use crate::core::{ArrayId, Cond, Core, Expr, Index, Op, Place, Stmt, StmtKind, THETA, Ty};
+use crate::core::{ArrayId, Core, Expr, Index, Op, Place, Stmt, StmtKind, THETA, Ty};
 
 /// The most units of a network.
 const MAX_UNITS: usize = 20_000;
@@ -173,14 +173,8 @@ impl Walk {
                 self.memory[at] = (sum, value.ty());
                 Ok(())
             }
-            StmtKind::SetFlag(place, cond) => {
-                let sum = self.condition(cond)?;
-                let at = self.place(place)?;
-                self.memory[at].0 = sum;
-                Ok(())
-            }
-            StmtKind::If(cond, then, otherwise) => {
-                let holds = self.condition(cond)?;
+            StmtKind::If(condition, then, otherwise) => {
+                let holds = self.value(condition)?;
                 match holds.known() {
                     Some(holds) => self.block(if holds > 0.5 { then } else { otherwise }),
                     None => self.both(&holds, then, otherwise),
@@ -285,6 +279,7 @@ impl Walk {
     }
 
     fn value(&mut self, expr: &Expr) -> Done<Sum> {
+        let one = Sum::number(1.0, 0);
         Ok(match expr {
             Expr::Constant { raw, ty } => Sum::number(*raw as f64 / power(ty.fraction), ty.fraction),
             Expr::Variable { slot, ty } => {
@@ -301,7 +296,9 @@ impl Walk {
                 let at = self.index(index)?;
                 self.features.get(at).cloned().ok_or("a label")?
             }
+            Expr::Read(_) => return Err("a tape"),
             Expr::Negate(e) => self.value(e)?.times(-1.0),
+            Expr::Not(e) => one.plus(&self.value(e)?, -1.0),
             Expr::Abs(e) => {
                 let sum = self.value(e)?;
                 let (up, down) = (self.relu(sum.clone())?, self.relu(sum.times(-1.0))?);
@@ -313,8 +310,16 @@ impl Walk {
                 up.plus(&down, -1.0)
             }
             Expr::Binary(op, a, b) => {
+                let are_bits = a.ty() == Ty::BIT;
                 let (a, b) = (self.value(a)?, self.value(b)?);
                 match op {
+                    Op::And if are_bits => self.relu(a.plus(&b, 1.0).plus(&one, -1.0))?,
+                    Op::Or if are_bits => one.plus(&self.relu(one.plus(&a, -1.0).plus(&b, -1.0))?, -1.0),
+                    Op::Less => self.above(b.plus(&a, -1.0))?,
+                    Op::Equal => {
+                        let (more, less) = (self.above(a.plus(&b, -1.0))?, self.above(b.plus(&a, -1.0))?);
+                        one.plus(&more, -1.0).plus(&less, -1.0)
+                    }
                     Op::Add => a.plus(&b, 1.0),
                     Op::Sub => a.plus(&b, -1.0),
                     Op::Mul => self.product(&a, &b)?,
@@ -334,34 +339,6 @@ impl Walk {
             Expr::Cast(e, to) if to.fraction >= e.ty().fraction => self.value(e)?,
             Expr::Cast(..) => return Err("`as` a type with fewer bits after the point, which rounds"),
             Expr::Clamp(..) => return Err("`as|`, `+|` or `-|`: nothing is too large here"),
-        })
-    }
-
-    fn condition(&mut self, cond: &Cond) -> Done<Sum> {
-        let one = Sum::number(1.0, 0);
-        Ok(match cond {
-            Cond::Constant(value) => Sum::number(f64::from(u8::from(*value)), 0),
-            Cond::Flag(place) => self.memory[self.place(place)?].0.clone(),
-            Cond::Less(a, b) => {
-                let (a, b) = (self.value(a)?, self.value(b)?);
-                self.above(b.plus(&a, -1.0))?
-            }
-            Cond::Equal(a, b) => {
-                let (a, b) = (self.value(a)?, self.value(b)?);
-                let (more, less) = (self.above(a.plus(&b, -1.0))?, self.above(b.plus(&a, -1.0))?);
-                one.plus(&more, -1.0).plus(&less, -1.0)
-            }
-            Cond::Not(cond) => one.plus(&self.condition(cond)?, -1.0),
-            // Bits: both are 1, or neither is 0.
-            Cond::And(a, b) => {
-                let (a, b) = (self.condition(a)?, self.condition(b)?);
-                self.relu(a.plus(&b, 1.0).plus(&one, -1.0))?
-            }
-            Cond::Or(a, b) => {
-                let (a, b) = (self.condition(a)?, self.condition(b)?);
-                one.plus(&self.relu(one.plus(&a, -1.0).plus(&b, -1.0))?, -1.0)
-            }
-            Cond::Read(_) => return Err("a tape"),
         })
     }
 }

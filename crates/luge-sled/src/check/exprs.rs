@@ -5,7 +5,7 @@ use luge_machine::Diagnostic;
 use super::{Binding, Checker, MAX_EXPRESSIONS, MAX_LEVELS, Shape, Value, View, describe};
 use super::{operators::builtin_constant, results::shape_of};
 use crate::{
-    core::{Cond, Expr, Op, Ty},
+    core::{Expr, Op, Ty},
     lex::Span,
     ratio::{self, Ratio},
     syntax::{self, ExprKind, Name},
@@ -33,7 +33,7 @@ impl<'p> Checker<'p> {
         let span = &expr.span;
         Some(match &expr.kind {
             ExprKind::Number(value) => Value::Constant(*value),
-            ExprKind::Bool(value) => Value::Condition(Cond::Constant(*value)),
+            ExprKind::Bool(value) => Value::Bit(Expr::bit(*value)),
             ExprKind::Name(name) => return self.name(name, span),
             ExprKind::Index(..) | ExprKind::Slice(..) => return self.view(expr)?.0.value(),
             ExprKind::List(values) => return self.list(values, span, None),
@@ -44,10 +44,10 @@ impl<'p> Checker<'p> {
                 value => return self.not_a_number(&value, span),
             },
             ExprKind::If(condition, yes, no) => return self.choice([condition, yes, no], None, span),
-            ExprKind::Not(value) => Value::Condition(Cond::Not(Box::new(self.condition(value)))),
+            ExprKind::Not(value) => Value::Bit(self.condition(value).not()),
             ExprKind::Binary(op, a, b) => return self.binary(*op, [a, b], span),
             ExprKind::Call(name, arguments) => return self.call(name, arguments, span),
-            ExprKind::Read(name) => Value::Condition(Cond::Read(self.tape(name)?)),
+            ExprKind::Read(name) => Value::Bit(Expr::Read(self.tape(name)?)),
             ExprKind::Cast { value, to, saturating } => {
                 let value = self.expr(value);
                 return self.cast(value, to, *saturating, span);
@@ -67,25 +67,25 @@ impl<'p> Checker<'p> {
     }
 
     /// The value of an expression that must be a condition.
-    pub(super) fn condition(&mut self, expr: &'p syntax::Expr) -> Cond {
+    pub(super) fn condition(&mut self, expr: &'p syntax::Expr) -> Expr {
         let value = self.expr(expr);
         self.as_condition(value, &expr.span, "a condition")
     }
 
     /// The value of an expression that must be a bit.
-    pub(super) fn bit(&mut self, expr: &'p syntax::Expr) -> Cond {
+    pub(super) fn bit(&mut self, expr: &'p syntax::Expr) -> Expr {
         let value = self.expr(expr);
         self.as_condition(value, &expr.span, "bit")
     }
 
-    pub(super) fn as_condition(&mut self, value: Option<Value>, span: &Span, expected: &str) -> Cond {
-        if let Some(Value::Condition(cond)) = value {
-            return cond;
+    pub(super) fn as_condition(&mut self, value: Option<Value>, span: &Span, expected: &str) -> Expr {
+        if let Some(Value::Bit(bit)) = value {
+            return bit;
         }
         if let Some(value) = value {
             self.mismatch(expected, &value, span).remedy("compare it with something, such as `!= 0`");
         }
-        Cond::Constant(false)
+        Expr::bit(false)
     }
 
     /// An expression of literals, constants and loop variables.
@@ -179,7 +179,7 @@ impl<'p> Checker<'p> {
     pub(super) fn fitting(&mut self, value: Value, shape: &Shape, span: &Span) -> Option<Value> {
         let same = match (&value, shape) {
             (_, Shape::Number(ty)) => return self.coerce(value, *ty, span).map(Value::Number),
-            (_, Shape::Bit) => return Some(Value::Condition(self.as_condition(Some(value), span, "bit"))),
+            (_, Shape::Bit) => return Some(Value::Bit(self.as_condition(Some(value), span, "bit"))),
             (Value::Array(view), shape) => view.shape == *shape,
             (Value::List(values, found), Shape::Array(element, length)) => {
                 values.len() == *length && *found == **element
@@ -208,7 +208,7 @@ impl<'p> Checker<'p> {
             Value::Number(value) if value.ty() == ty => Some(value),
             value => {
                 let wrong = self.mismatch(&ty.to_string(), &value, span);
-                if matches!(value, Value::Number(_) | Value::Condition(_)) {
+                if matches!(value, Value::Number(_) | Value::Bit(_)) {
                     wrong.remedy(format!("convert it with `as {ty}`"));
                 }
                 None

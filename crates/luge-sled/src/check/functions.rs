@@ -189,7 +189,7 @@ impl<'p> Checker<'p> {
         match self.fitting(value, result, span)? {
             Value::Array(view) => Some(Value::Array(self.frozen(view, span))),
             value @ Value::Number(_) if pure => Some(value),
-            value @ Value::Condition(_) => Some(value),
+            value @ Value::Bit(_) => Some(value),
             value => self.kept(value, result, span),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Binding, Breakable, Checker, MAX_STATEMENTS, Source, Value, Variable};
 use crate::{
-    core::{Affine, Cond, Expr, For, LoopVar, Op, Place, Stmt, StmtKind, Ty},
+    core::{Affine, Expr, For, LoopVar, Op, Place, Stmt, StmtKind, Ty},
     lex::Span,
     ratio::{self, Ratio},
     syntax::{self, Name},
@@ -110,7 +110,7 @@ impl<'p> Checker<'p> {
         let count =
             count.map(|(slot, value)| Stmt { line, kind: StmtKind::Assign(Place::Slot(slot), value) });
         let body = count.into_iter().chain(body).collect();
-        let condition = Cond::Less(number(next), number(end));
+        let condition = Expr::binary(Op::Less, number(next), number(end));
         self.emit(span, StmtKind::While { before: Vec::new(), condition, body });
     }
 
@@ -204,7 +204,7 @@ impl<'p> Checker<'p> {
             let outside = std::mem::replace(&mut self.here.breakable, Breakable::Unrolled);
             let inner = self.with_name(name, constant, |checker| checker.inner(body));
             self.here.breakable = outside;
-            self.emit_if(span, Cond::Constant(true), inner, Vec::new());
+            self.emit_if(span, Expr::bit(true), inner, Vec::new());
             if self.made.n_statements > MAX_STATEMENTS {
                 return self.emit(span, StmtKind::Reject);
             }

@@ -6,7 +6,7 @@ use num_traits::{CheckedAdd as _, CheckedDiv as _, CheckedMul as _, CheckedSub a
 
 use super::{Checker, Shape, Value, results::shape_of};
 use crate::{
-    core::{Cond, Expr, Op, Place, Stmt, StmtKind, Ty},
+    core::{Expr, Op, Place, Stmt, StmtKind, Ty},
     lex::Span,
     ratio::{self, Ratio},
     syntax::{self, Binary, Type},
@@ -32,10 +32,10 @@ impl<'p> Checker<'p> {
         let shape = left.as_ref().and_then(shape_of).filter(|shape| matches!(shape, Shape::Number(_)));
         let right = self.expr_for(b, shape.as_ref());
         let bitwise = matches!(op, Binary::BitAnd | Binary::BitOr | Binary::Xor);
-        if bitwise && [&left, &right].iter().any(|side| matches!(side, Some(Value::Condition(_)))) {
+        if bitwise && [&left, &right].iter().any(|side| matches!(side, Some(Value::Bit(_)))) {
             let left = self.as_condition(left, &a.span, "a condition");
             let right = self.as_condition(right, &b.span, "a condition");
-            return Some(Value::Condition(self.both_bits(op, left, right, span)));
+            return Some(Value::Bit(self.both_bits(op, left, right, span)));
         }
         self.arithmetic(op, left?, right?, span, sides)
     }
@@ -45,25 +45,24 @@ impl<'p> Checker<'p> {
         let left = self.condition(a);
         let (right, mut first) = self.apart(|checker| checker.condition(b));
         if first.is_empty() {
-            let (left, right) = (Box::new(left), Box::new(right));
-            return Value::Condition(if and { Cond::And(left, right) } else { Cond::Or(left, right) });
+            return Value::Bit(Expr::binary(if and { Op::And } else { Op::Or }, left, right));
         }
-        let place = Place::Slot(self.take_slot(1));
-        self.emit(span, StmtKind::SetFlag(place.clone(), left));
-        first.push(Stmt { line: self.line(span), kind: StmtKind::SetFlag(place.clone(), right) });
+        let slot = self.take_slot(1);
+        self.emit(span, StmtKind::Assign(Place::Slot(slot), left));
+        first.push(Stmt { line: self.line(span), kind: StmtKind::Assign(Place::Slot(slot), right) });
         let (then, otherwise) = if and { (first, Vec::new()) } else { (Vec::new(), first) };
-        let flag = Cond::Flag(place);
+        let flag = Expr::Variable { slot, ty: Ty::BIT };
         self.emit(span, StmtKind::If(flag.clone(), then, otherwise));
-        Value::Condition(flag)
+        Value::Bit(flag)
     }
 
     /// `&`, `|` or `^` of two bits, both of which are evaluated.
-    fn both_bits(&mut self, op: Binary, a: Cond, b: Cond, span: &Span) -> Cond {
+    fn both_bits(&mut self, op: Binary, a: Expr, b: Expr, span: &Span) -> Expr {
         if op == Binary::Xor {
             return self.differ(a, b, span);
         }
-        let (a, b) = (Box::new(self.as_flag(a, span)), Box::new(self.as_flag(b, span)));
-        if op == Binary::BitAnd { Cond::And(a, b) } else { Cond::Or(a, b) }
+        let (a, b) = (self.as_flag(a, span), self.as_flag(b, span));
+        Expr::binary(if op == Binary::BitAnd { Op::And } else { Op::Or }, a, b)
     }
 
     /// `<<` or `>>`, by a constant or by an integer that is known when the program runs.
@@ -127,11 +126,11 @@ impl<'p> Checker<'p> {
         // Nothing is left of a number that was shifted by its width.
         let enough = i64::from(ty.width()).min(count.largest());
         self.emit(span, assign(slots[1], Expr::binary(Op::Min, by, constant(enough))));
-        let negative = Cond::Less(rest.clone(), constant(0));
+        let negative = Expr::binary(Op::Less, rest.clone(), constant(0));
         self.emit(span, StmtKind::If(negative, vec![stmt(StmtKind::Reject)], Vec::new()));
         let less = Expr::binary(Op::Sub, rest.clone(), constant(1));
         let body = vec![stmt(assign(slots[0], shift(op, number.clone(), 1))), stmt(assign(slots[1], less))];
-        let condition = Cond::Less(constant(0), rest);
+        let condition = Expr::binary(Op::Less, constant(0), rest);
         self.emit(span, StmtKind::While { before: Vec::new(), condition, body });
         Value::Number(number)
     }
@@ -223,37 +222,34 @@ impl<'p> Checker<'p> {
         let equality = matches!(op, Binary::Equal | Binary::NotEqual);
         let swapped = matches!(op, Binary::Greater | Binary::LessEqual);
         let negated = matches!(op, Binary::NotEqual | Binary::LessEqual | Binary::GreaterEqual);
-        let not = |cond| if negated { Cond::Not(Box::new(cond)) } else { cond };
         if let (Value::Constant(a), Value::Constant(b)) = (&a, &b) {
             let order = if swapped { b.cmp(a) } else { a.cmp(b) };
             let holds = order == if equality { Ordering::Equal } else { Ordering::Less };
-            return Some(Value::Condition(Cond::Constant(holds != negated)));
+            return Some(Value::Bit(Expr::bit(holds != negated)));
         }
-        if let (Value::Condition(a), Value::Condition(b), true) = (&a, &b, equality) {
+        if let (Value::Bit(a), Value::Bit(b), true) = (&a, &b, equality) {
             let differ = self.differ(a.clone(), b.clone(), span);
-            return Some(Value::Condition(if negated { differ } else { Cond::Not(Box::new(differ)) }));
+            return Some(Value::Bit(if negated { differ } else { differ.not() }));
         }
         let (a, b) = self.pair(a, b, sides)?;
         let (a, b) = if swapped { (b, a) } else { (a, b) };
-        Some(Value::Condition(not(if equality { Cond::Equal(a, b) } else { Cond::Less(a, b) })))
+        let compared = Expr::binary(if equality { Op::Equal } else { Op::Less }, a, b);
+        Some(Value::Bit(if negated { compared.not() } else { compared }))
     }
 
     /// Whether two bits differ.
-    pub(super) fn differ(&mut self, a: Cond, b: Cond, span: &Span) -> Cond {
-        let not = |cond| Box::new(Cond::Not(Box::new(cond)));
-        // Both sides are mentioned twice: as flags that costs nothing.
+    fn differ(&mut self, a: Expr, b: Expr, span: &Span) -> Expr {
+        // Both operands occur twice: as flags that costs nothing.
         let (a, b) = (self.as_flag(a, span), self.as_flag(b, span));
-        let first = Cond::And(Box::new(a.clone()), not(b.clone()));
-        Cond::Or(Box::new(first), Box::new(Cond::And(not(a), Box::new(b))))
+        let first = Expr::binary(Op::And, a.clone(), b.clone().not());
+        Expr::binary(Op::Or, first, Expr::binary(Op::And, a.not(), b))
     }
 
-    pub(super) fn as_flag(&mut self, cond: Cond, span: &Span) -> Cond {
-        if matches!(cond, Cond::Constant(_) | Cond::Flag(Place::Slot(_))) {
-            return cond;
+    fn as_flag(&mut self, bit: Expr, span: &Span) -> Expr {
+        match bit {
+            Expr::Constant { .. } | Expr::Variable { .. } => bit,
+            bit => self.kept_number(bit, span),
         }
-        let slot = self.take_slot(1);
-        self.emit(span, StmtKind::SetFlag(Place::Slot(slot), cond));
-        Cond::Flag(Place::Slot(slot))
     }
 
     pub(super) fn cast(
@@ -292,17 +288,17 @@ impl<'p> Checker<'p> {
             }
             Value::Number(value) => Expr::Cast(Box::new(value), ty),
             Value::Constant(_) | Value::Index(_) => self.coerce(value, ty, span)?,
-            Value::Condition(cond) => self.number_of_bit(cond, ty, span)?,
+            Value::Bit(bit) => self.number_of_bit(bit, ty, span)?,
             value => return self.not_a_number(&value, span),
         }))
     }
 
     /// 1 where a bit is true, else 0.
-    fn number_of_bit(&mut self, cond: Cond, ty: Ty, span: &Span) -> Option<Expr> {
+    fn number_of_bit(&mut self, bit: Expr, ty: Ty, span: &Span) -> Option<Expr> {
         let one = self.coerce(Value::Constant(Ratio::ONE), ty, span)?;
         let (slot, line) = (self.take_slot(ty.width()), self.line(span));
         let set = |value| vec![Stmt { line, kind: StmtKind::Assign(Place::Slot(slot), value) }];
-        self.emit(span, StmtKind::If(cond, set(one), set(Expr::Constant { raw: 0, ty })));
+        self.emit(span, StmtKind::If(bit, set(one), set(Expr::Constant { raw: 0, ty })));
         Some(Expr::Variable { slot, ty })
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Binding, Checker, PREDICT, Shape, Source, Value, View};
 use crate::{
-    core::{ArrayId, Cond, Index, Place, Slot, Stmt, StmtKind, THETA, Ty},
+    core::{ArrayId, Expr, Index, Place, Slot, Stmt, StmtKind, THETA, Ty},
     lex::Span,
     syntax::{self, ExprKind, Function, Learner, StmtKind as S},
 };
@@ -109,7 +109,7 @@ impl<'p> Checker<'p> {
     pub(super) fn returning_block(&mut self, result: Option<View>, body: &'p [syntax::Stmt], span: &Span) {
         let left = syntax::Stmt::first(body, &returns_inside).map(|_| self.take_slot(1));
         if let Some(slot) = left {
-            self.emit(span, StmtKind::SetFlag(Place::Slot(slot), Cond::Constant(false)));
+            self.emit(span, StmtKind::Assign(Place::Slot(slot), Expr::bit(false)));
         }
         let outside = self.here.returning.replace(Returning { result, left, n_loops: 0 });
         let (_, body) = self.apart(|checker| {
@@ -117,7 +117,7 @@ impl<'p> Checker<'p> {
             checker.emit(span, StmtKind::Break);
         });
         self.here.returning = outside;
-        self.emit(span, StmtKind::While { before: Vec::new(), condition: Cond::Constant(true), body });
+        self.emit(span, StmtKind::While { before: Vec::new(), condition: Expr::bit(true), body });
     }
 
     pub(super) fn return_stmt(&mut self, value: Option<&'p syntax::Expr>, span: &Span) {
@@ -128,7 +128,7 @@ impl<'p> Checker<'p> {
             self.store(&target, given, &value.span);
         }
         if let (Some(slot), 1..) = (left, n_loops) {
-            self.emit(span, StmtKind::SetFlag(Place::Slot(slot), Cond::Constant(true)));
+            self.emit(span, StmtKind::Assign(Place::Slot(slot), Expr::bit(true)));
         }
         self.emit(span, StmtKind::Break);
     }
@@ -145,7 +145,10 @@ impl<'p> Checker<'p> {
         let Some(Returning { left: Some(slot), .. }) = self.here.returning else { return };
         if returns_inside(stmt) {
             let leave = Stmt { line: self.line(&stmt.span), kind: StmtKind::Break };
-            self.emit(&stmt.span, StmtKind::If(Cond::Flag(Place::Slot(slot)), vec![leave], Vec::new()));
+            self.emit(
+                &stmt.span,
+                StmtKind::If(Expr::Variable { slot, ty: Ty::BIT }, vec![leave], Vec::new()),
+            );
         }
     }
 }
@@ -154,7 +157,7 @@ impl<'p> Checker<'p> {
 pub(super) fn shape_of(value: &Value) -> Option<Shape> {
     match value {
         Value::Number(value) => Some(Shape::Number(value.ty())),
-        Value::Condition(_) => Some(Shape::Bit),
+        Value::Bit(_) => Some(Shape::Bit),
         Value::Array(view) => Some(view.shape.clone()),
         Value::List(values, element) => Some(Shape::Array(Box::new(element.clone()), values.len())),
         Value::Constant(_) | Value::Index(_) => None,

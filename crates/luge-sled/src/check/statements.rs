@@ -2,7 +2,7 @@
 
 use super::{Binding, Checker, Shape, Source, Value, View, describe, results::shape_of};
 use crate::{
-    core::{Cond, Expr, Place, Shown, Stmt, StmtKind, Ty},
+    core::{Expr, Place, Shown, Stmt, StmtKind, Ty},
     lex::Span,
     syntax::{self, Binary, ExprKind, Name, Printed, Side},
 };
@@ -168,7 +168,7 @@ impl<'p> Checker<'p> {
     fn clear(&mut self, to: &View, span: &Span) {
         let zero = match to.shape.innermost() {
             Shape::Number(ty) => Value::Number(Expr::Constant { raw: 0, ty }),
-            _ => Value::Condition(Cond::Constant(false)),
+            _ => Value::Bit(Expr::bit(false)),
         };
         match to.shape {
             Shape::Array(..) => self.each(to.shape.n_elements(), span, |var| to.counted(var).set(zero)),
@@ -197,7 +197,7 @@ impl<'p> Checker<'p> {
                 .remedy("write a loop over its elements"),
         }
         if to.shape == Shape::Bit {
-            let value = Value::Condition(self.bit(value));
+            let value = Value::Bit(self.bit(value));
             return self.fill(&to, value, span);
         }
         self.assign_array(to, value, place, span);
@@ -275,11 +275,10 @@ impl<'p> Checker<'p> {
     fn show(&mut self, value: Value, expr: &syntax::Expr, shown: &mut Vec<Shown>) {
         match value {
             Value::Constant(value) => shown.push(Shown::Text(value.to_string())),
-            Value::Number(value) => shown.push(Shown::Number(value)),
-            Value::Condition(cond) => shown.push(Shown::Bit(cond)),
+            Value::Number(value) | Value::Bit(value) => shown.push(Shown::Value(value)),
             Value::Index(affine) => {
                 let ty = Ty { integer: 48, fraction: 0 };
-                shown.extend(self.number_of_index(&affine, ty, &expr.span).map(Shown::Number));
+                shown.extend(self.number_of_index(&affine, ty, &expr.span).map(Shown::Value));
             }
             Value::Array(view) => {
                 let Shape::Array(_, length) = view.shape else { return };
@@ -313,23 +312,25 @@ impl View {
     /// The statement that gives it a value that fits.
     fn set(&self, value: Value) -> Option<StmtKind> {
         match value {
-            Value::Number(value) => Some(StmtKind::Assign(self.place()?, value)),
-            Value::Condition(cond) => Some(StmtKind::SetFlag(self.place()?, cond)),
+            Value::Number(value) | Value::Bit(value) => Some(StmtKind::Assign(self.place()?, value)),
             _ => None,
         }
     }
 
     /// What is there.
     pub(super) fn value(self) -> Option<Value> {
-        let index = self.first.clone();
-        Some(match (&self.shape, self.source) {
-            (Shape::Array(..), _) => Value::Array(self),
-            (&Shape::Number(ty), Source::Slot(slot)) => Value::Number(Expr::Variable { slot, ty }),
-            (&Shape::Number(ty), Source::Array(array)) => Value::Number(Expr::Element { array, index, ty }),
-            (&Shape::Number(ty), Source::Data) => Value::Number(Expr::Data { index, ty }),
-            (Shape::Bit, _) => Value::Condition(Cond::Flag(self.place()?)),
-            (Shape::Tape, _) => return None,
-        })
+        let (ty, value): (Ty, fn(Expr) -> Value) = match self.shape {
+            Shape::Array(..) => return Some(Value::Array(self)),
+            Shape::Number(ty) => (ty, Value::Number),
+            Shape::Bit => (Ty::BIT, Value::Bit),
+            Shape::Tape => return None,
+        };
+        let index = self.first;
+        Some(value(match self.source {
+            Source::Slot(slot) => Expr::Variable { slot, ty },
+            Source::Array(array) => Expr::Element { array, index, ty },
+            Source::Data => Expr::Data { index, ty },
+        }))
     }
 }
 

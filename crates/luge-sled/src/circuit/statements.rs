@@ -7,7 +7,7 @@ use luge_circuit::{Literal, RegisterId};
 use super::{
     Again, Compiler, Counter, Full, LoopEnds, MAX_UNROLLED, Step, cycles::StateId, values::constant,
 };
-use crate::core::{Affine, Cond, For, Stmt, StmtKind};
+use crate::core::{Affine, Expr, For, Stmt, StmtKind};
 
 impl Compiler<'_> {
     pub(super) fn block(&mut self, body: &[Stmt]) -> Step<()> {
@@ -26,11 +26,7 @@ impl Compiler<'_> {
                 let value = c.value(value)?;
                 c.assign(place, value)
             }),
-            StmtKind::SetFlag(place, cond) => self.in_a_cycle(|c| {
-                let bit = c.condition(cond)?;
-                c.assign(place, vec![bit])
-            }),
-            StmtKind::If(cond, then, otherwise) => self.branch(cond, then, otherwise),
+            StmtKind::If(condition, then, otherwise) => self.branch(condition, then, otherwise),
             StmtKind::While { before, condition, body } => self.while_loop(before, condition, body),
             StmtKind::For(body) => self.for_loop(body),
             StmtKind::Repeat { times: 0, .. } => Ok(()),
@@ -94,16 +90,16 @@ impl Compiler<'_> {
         Ok(self.attempt(act).is_ok())
     }
 
-    fn branch(&mut self, cond: &Cond, then: &[Stmt], otherwise: &[Stmt]) -> Step<()> {
+    fn branch(&mut self, condition: &Expr, then: &[Stmt], otherwise: &[Stmt]) -> Step<()> {
         let both = |c: &mut Self| {
-            let condition = c.condition(cond)?;
+            let condition = c.bit(condition)?;
             c.branches(condition, |c| c.block(then), |c| c.block(otherwise))
         };
         if self.in_one_cycle(both)? {
             return Ok(());
         }
         self.may_cut()?;
-        let condition = self.in_a_cycle(|c| c.condition(cond))?;
+        let condition = self.in_a_cycle(|c| c.bit(condition))?;
         let before = self.taken;
         let after = self.new_state();
         let other = if otherwise.is_empty() { after } else { self.new_state() };
@@ -121,14 +117,14 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    fn while_loop(&mut self, before: &[Stmt], condition: &Cond, body: &[Stmt]) -> Step<()> {
+    fn while_loop(&mut self, before: &[Stmt], condition: &Expr, body: &[Stmt]) -> Step<()> {
         self.cut()?;
         let head = self.here();
         let after = self.new_state();
         let taken = self.entering([before, body]);
         self.rounds(LoopEnds { after, again: Again::Head(head) }, |c| {
             c.block(before)?;
-            let holds = c.in_a_cycle(|c| c.condition(condition))?;
+            let holds = c.in_a_cycle(|c| c.bit(condition))?;
             c.exit(!holds, after);
             c.block(body)
         })?;

@@ -3,7 +3,7 @@
 use luge_circuit::{Affine, Literal};
 
 use super::{Compiler, MAX_DEPTH, Step, Word};
-use crate::core::{Cond, Expr, Op, Place, Ty};
+use crate::core::{Expr, Op, Ty};
 
 /// A term of a sum: a live word, or two that are multiplied.
 struct Term {
@@ -58,6 +58,11 @@ impl Compiler<'_> {
         Ok(result)
     }
 
+    /// The value of a condition.
+    pub(super) fn bit(&mut self, condition: &Expr) -> Step<Literal> {
+        Ok(self.value(condition)?[0])
+    }
+
     fn push(&mut self, expr: &Expr) -> Step<()> {
         let word = self.value(expr)?;
         self.live.push(word);
@@ -75,6 +80,10 @@ impl Compiler<'_> {
             }
             Expr::Element { array, index, .. } => self.element(*array, index),
             Expr::Data { index, .. } => self.datum(index, n_bits),
+            // Programs with tapes are refused earlier.
+            Expr::Read(_) => Ok(vec![Literal::FALSE]),
+            Expr::Not(e) => Ok(vec![!self.bit(e)?]),
+            Expr::Binary(op @ (Op::And | Op::Or), a, b) if ty == Ty::BIT => self.both(*op, a, b),
             Expr::Negate(_) | Expr::Binary(Op::Add | Op::Sub, ..) => self.sum(expr, n_bits),
             Expr::Abs(e) => {
                 self.push(e)?;
@@ -102,6 +111,8 @@ impl Compiler<'_> {
                         });
                         both.collect()
                     }),
+                    Op::Less => self.operate(2, |c, words| vec![c.b.less_signed(&words[0], &words[1])]),
+                    Op::Equal => self.operate(2, |c, words| vec![c.equal(&words[0], &words[1])]),
                     Op::Min | Op::Max => self.operate(2, |c, words| {
                         let less = c.b.less_signed(&words[0], &words[1]);
                         let first = if *op == Op::Min { less } else { !less };
@@ -265,24 +276,6 @@ impl Compiler<'_> {
         bits
     }
 
-    pub(super) fn condition(&mut self, cond: &Cond) -> Step<Literal> {
-        match cond {
-            Cond::Constant(value) => Ok(Literal::constant(*value)),
-            Cond::Flag(Place::Slot(slot)) => {
-                let register = self.slots[*slot][0];
-                Ok(self.read(register))
-            }
-            Cond::Flag(Place::Element(array, index)) => Ok(self.element(*array, index)?[0]),
-            Cond::Less(a, b) => self.comparison(a, b, |c, words| c.b.less_signed(&words[0], &words[1])),
-            Cond::Equal(a, b) => self.comparison(a, b, |c, words| c.equal(&words[0], &words[1])),
-            Cond::Not(cond) => Ok(!self.condition(cond)?),
-            Cond::And(a, b) => self.both(a, b, true),
-            Cond::Or(a, b) => Ok(!self.both(a, b, false)?),
-            // Programs with tapes are refused before.
-            Cond::Read(_) => Ok(Literal::FALSE),
-        }
-    }
-
     /// Whether two words are equal: neither is less.
     pub(super) fn equal(&mut self, a: &[Literal], b: &[Literal]) -> Literal {
         let n_bits = a.len().max(b.len());
@@ -295,28 +288,17 @@ impl Compiler<'_> {
         self.b.and([!less, !more])
     }
 
-    fn comparison(
-        &mut self,
-        a: &Expr,
-        b: &Expr,
-        compare: impl Fn(&mut Self, &[Word]) -> Literal,
-    ) -> Step<Literal> {
+    /// `And` or `Or` of two bits. The second is evaluated, and may end the run, only if the first does not decide.
+    fn both(&mut self, op: Op, a: &Expr, b: &Expr) -> Step<Word> {
         self.push(a)?;
-        self.push(b)?;
-        Ok(self.operate(2, |c, words| vec![compare(c, words)])?[0])
-    }
-
-    /// Whether both conditions hold, or, with `holds` false, whether neither does. The second one is looked at, and may end the
-    /// run, only if the first leaves it open.
-    fn both(&mut self, a: &Cond, b: &Cond, holds: bool) -> Step<Literal> {
-        let first = self.condition(a)?;
-        self.live.push(vec![first]);
-        self.guards.push((self.live.len() - 1, holds));
-        let second = self.condition(b);
+        self.guards.push((self.live.len() - 1, op == Op::And));
+        let second = self.value(b);
         self.guards.pop();
-        self.live.push(vec![second?]);
-        let turned = move |bit: Literal| if holds { bit } else { !bit };
-        Ok(self.operate(2, |c, words| vec![c.b.and([turned(words[0][0]), turned(words[1][0])])])?[0])
+        self.live.push(second?);
+        self.operate(2, |c, words| {
+            let bits = [words[0][0], words[1][0]];
+            vec![if op == Op::And { c.b.and(bits) } else { c.b.or(bits) }]
+        })
     }
 }
 

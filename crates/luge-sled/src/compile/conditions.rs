@@ -8,7 +8,7 @@ use super::{
     position::WayEnd,
     tapes::{self, Tape},
 };
-use crate::core::{Cond, Expr};
+use crate::core::{Expr, Op, Place};
 
 /// Where a condition leads to, and the heads with it; nothing comes where `None` is.
 pub(super) struct Branches {
@@ -17,45 +17,50 @@ pub(super) struct Branches {
 }
 
 impl Generator<'_> {
-    pub(super) fn condition(&mut self, cond: &Cond) -> Branches {
-        match cond {
-            Cond::Constant(value) => {
+    pub(super) fn condition(&mut self, condition: &Expr) -> Branches {
+        match condition {
+            Expr::Constant { raw, .. } => {
                 let here = self.way_end();
-                if *value {
+                if *raw != 0 {
                     Branches { holds: here, fails: None }
                 } else {
                     Branches { holds: None, fails: here }
                 }
             }
-            Cond::Flag(place) => {
-                let mut temporaries = Vec::new();
-                let spot = self.place_spot(place, 1, &mut temporaries);
-                self.approach(&spot);
-                self.free(&temporaries);
-                self.branch_on(spot.tape)
+            Expr::Variable { slot, .. } => self.branch_on_place(&Place::Slot(*slot)),
+            Expr::Element { array, index, .. } => {
+                self.branch_on_place(&Place::Element(*array, index.clone()))
             }
-            Cond::Read(tape) => self.branch_on(tapes::own(*tape)),
-            Cond::Less(a, b) => self.compare(a, b, false),
-            Cond::Equal(a, b) => self.compare(a, b, true),
-            Cond::Not(cond) => {
-                let Branches { holds, fails } = self.condition(cond);
+            Expr::Read(tape) => self.branch_on(tapes::own(*tape)),
+            Expr::Not(e) => {
+                let Branches { holds, fails } = self.condition(e);
                 Branches { holds: fails, fails: holds }
             }
-            Cond::And(a, b) => {
+            Expr::Binary(Op::And, a, b) => {
                 let first = self.condition(a);
                 self.resume(first.holds);
                 let second = self.condition(b);
                 self.join(vec![first.fails, second.fails]);
                 Branches { holds: second.holds, fails: self.way_end() }
             }
-            Cond::Or(a, b) => {
+            Expr::Binary(Op::Or, a, b) => {
                 let first = self.condition(a);
                 self.resume(first.fails);
                 let second = self.condition(b);
                 self.join(vec![first.holds, second.holds]);
                 Branches { holds: self.way_end(), fails: second.fails }
             }
+            Expr::Binary(op, a, b) => self.compare(a, b, *op == Op::Equal),
+            number => unreachable!("a condition is a bit, not {}", number.ty()),
         }
+    }
+
+    fn branch_on_place(&mut self, place: &Place) -> Branches {
+        let mut temporaries = Vec::new();
+        let spot = self.place_spot(place, 1, &mut temporaries);
+        self.approach(&spot);
+        self.free(&temporaries);
+        self.branch_on(spot.tape)
     }
 
     fn branch_on(&mut self, tape: Tape) -> Branches {

@@ -8,7 +8,7 @@ use super::{
     position::{First, Pos},
     tapes::Tape,
 };
-use crate::core::{Affine, Cond, For, Slot, Stmt};
+use crate::core::{Affine, Expr, For, Slot, Stmt};
 
 /// The counter of a loop over integers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -269,7 +269,7 @@ impl Generator<'_> {
     pub(super) fn while_loop(
         &mut self,
         before: &[Stmt],
-        condition: &Cond,
+        condition: &Expr,
         body: &[Stmt],
         line: u32,
     ) -> Result<(), BackendError> {

@@ -8,7 +8,7 @@ use super::{
     position::Spot,
     tapes::Tape,
 };
-use crate::core::{Affine, Computed, Cond, Expr, Index, Op, Place, Slot};
+use crate::core::{Affine, Computed, Expr, Index, Op, Place, Slot};
 
 /// A part of an expression that does not stream itself.
 #[derive(Clone, Copy)]
@@ -201,11 +201,11 @@ impl Generator<'_> {
             temporaries.push(slot);
             self.assign(&Place::Slot(slot), value);
             let number = Expr::Variable { slot, ty };
-            let below = |raw: i64| Cond::Less(number.clone(), Expr::Constant { raw, ty });
+            let below = |raw: i64| Expr::binary(Op::Less, number.clone(), Expr::Constant { raw, ty });
             let mut outside = below(0);
             let bound = i64::try_from(*bound).unwrap_or(i64::MAX);
             if bound <= ty.largest() {
-                outside = Cond::Or(Box::new(outside), Box::new(Cond::Not(Box::new(below(bound)))));
+                outside = Expr::binary(Op::Or, outside, below(bound).not());
             }
             let branches = self.condition(&outside);
             self.resume(branches.holds);

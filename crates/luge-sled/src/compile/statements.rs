@@ -4,7 +4,7 @@ use super::{
     BackendError, Generator,
     tapes::{self, Tape},
 };
-use crate::core::{Cond, Place, Shown, Stmt, StmtKind};
+use crate::core::{Expr, Place, Shown, Stmt, StmtKind, Ty};
 
 impl Generator<'_> {
     pub(super) fn block(&mut self, body: &[Stmt]) -> Result<(), BackendError> {
@@ -18,8 +18,8 @@ impl Generator<'_> {
         }
         self.line = stmt.line;
         match &stmt.kind {
-            StmtKind::Assign(place, value) => self.assign(place, value),
-            StmtKind::SetFlag(place, cond) => self.set_flag(place, cond),
+            StmtKind::Assign(place, bit) if bit.ty() == Ty::BIT => self.set_flag(place, bit),
+            StmtKind::Assign(place, number) => self.assign(place, number),
             StmtKind::If(cond, then, otherwise) => {
                 let branches = self.condition(cond);
                 self.resume(branches.fails);
@@ -58,22 +58,23 @@ impl Generator<'_> {
     fn check_indices(&mut self, parts: &[Shown]) {
         for part in parts {
             match part {
-                Shown::Number(value) if value.has_computed_index() => {
-                    let mut temporaries = Vec::new();
-                    self.copied(value, &[], &mut temporaries);
-                    self.free(&temporaries);
-                }
-                Shown::Bit(cond) if cond.has_computed_index() => {
-                    let branches = self.condition(cond);
+                Shown::Value(value) if !value.has_computed_index() => {}
+                Shown::Value(bit) if bit.ty() == Ty::BIT => {
+                    let branches = self.condition(bit);
                     self.join(vec![branches.holds, branches.fails]);
                 }
-                _ => {}
+                Shown::Value(number) => {
+                    let mut temporaries = Vec::new();
+                    self.copied(number, &[], &mut temporaries);
+                    self.free(&temporaries);
+                }
+                Shown::Text(_) => {}
             }
         }
     }
 
-    fn set_flag(&mut self, place: &Place, cond: &Cond) {
-        self.write_bit(cond, |generator| {
+    fn set_flag(&mut self, place: &Place, bit: &Expr) {
+        self.write_bit(bit, |generator| {
             let mut temporaries = Vec::new();
             let spot = generator.place_spot(place, 1, &mut temporaries);
             generator.approach(&spot);
@@ -83,8 +84,8 @@ impl Generator<'_> {
     }
 
     /// Writes whether a condition holds, where the head of the tape is that `approach` chooses.
-    fn write_bit(&mut self, cond: &Cond, approach: impl Fn(&mut Self) -> Tape) {
-        let branches = self.condition(cond);
+    fn write_bit(&mut self, bit: &Expr, approach: impl Fn(&mut Self) -> Tape) {
+        let branches = self.condition(bit);
         let mut ends = Vec::new();
         for (bit, branch) in [(0, branches.fails), (1, branches.holds)] {
             self.resume(branch);

@@ -6,7 +6,7 @@ use super::{
     operands::{Target, is_word, tree},
     position::WayEnd,
 };
-use crate::core::{Cond, Expr, Op, Place};
+use crate::core::{Expr, Op, Place};
 
 impl Generator<'_> {
     pub(super) fn assign(&mut self, place: &Place, value: &Expr) {
@@ -82,10 +82,10 @@ impl Generator<'_> {
         let mut temporaries = Vec::new();
         let word = self.word(e, &[], &mut temporaries);
         let constant = |raw: i64| Expr::Constant { raw: raw << ty.fraction, ty };
-        let signs = self.condition(&Cond::Less(word.clone(), constant(0)));
+        let signs = self.condition(&Expr::binary(Op::Less, word.clone(), constant(0)));
         let negative = self.computed_after(signs.holds, &constant(-1), target);
         self.resume(signs.fails);
-        let zeros = self.condition(&Cond::Equal(word, constant(0)));
+        let zeros = self.condition(&Expr::binary(Op::Equal, word, constant(0)));
         self.free(&temporaries);
         let zero = self.computed_after(zeros.holds, &constant(0), target);
         let positive = self.computed_after(zeros.fails, &constant(1), target);
@@ -96,7 +96,7 @@ impl Generator<'_> {
         let mut temporaries = Vec::new();
         let a = self.word(a, &[], &mut temporaries);
         let b = self.word(b, &[], &mut temporaries);
-        let less = self.condition(&Cond::Less(a.clone(), b.clone()));
+        let less = self.condition(&Expr::binary(Op::Less, a.clone(), b.clone()));
         let (if_less, if_not) = if op == Op::Min { (a, b) } else { (b, a) };
         let first = self.computed_after(less.fails, &if_not, target);
         let second = self.computed_after(less.holds, &if_less, target);
