@@ -1,9 +1,8 @@
 //! The programs and settings that the page offers.
 
 use luge::{
-    job::catalogue::{SHIPPED, Shipped},
+    job::catalogue::{SHIPPED, STREAM_LEARNERS, Shipped},
     run::engine::EngineChoice,
-    stream::{STREAM_LEARNERS, ShippedStream},
 };
 use luge_landscape::{Carrier, LandscapeKind};
 use luge_machine::formats::Format;
@@ -13,8 +12,7 @@ use serde_json::{Value, json};
 
 /// Everything that can be chosen.
 pub(super) fn catalogue() -> Value {
-    let stream =
-        |shipped: &ShippedStream| json!({ "id": shipped.program.name, "about": shipped.program.summary });
+    let stream = |shipped: &Shipped| json!({ "id": shipped.name, "about": shipped.summary });
     json!({
         "shipped": SHIPPED.iter().map(shipped).collect::<Vec<_>>(),
         "landscapes": words::<LandscapeKind>(),

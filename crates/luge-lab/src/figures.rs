@@ -10,7 +10,10 @@ use std::{
     panic::{self, AssertUnwindSafe},
 };
 
-use luge::stream::{Draw, Samples, ShippedStream, StreamJob};
+use luge::{
+    job::catalogue::STREAM_LEARNERS,
+    stream::{Draw, Samples, StreamJob},
+};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -85,13 +88,11 @@ impl Figure {
 }
 
 fn stream(learner: &str, draw: Option<&str>, seed: u64) -> Drawn {
-    let shipped = ShippedStream::find(learner).ok_or_else(|| format!("no learner `{learner}` ships"))?;
-    let source = shipped.program.source();
-    let samples = match draw {
-        Some(draw) => Samples::Draw(draw.parse::<Draw>().map_err(|error| format!("{draw}: {error}"))?),
-        None => shipped.samples.read(StreamJob::format_for(&source))?,
-    };
-    let mut job = StreamJob::new(source, samples);
+    let shipped = STREAM_LEARNERS.iter().find(|shipped| shipped.name == learner);
+    let mut job = StreamJob::of(shipped.ok_or_else(|| format!("no learner `{learner}` ships"))?.source())?;
+    if let Some(draw) = draw {
+        job.samples = Samples::Draw(draw.parse::<Draw>().map_err(|error| format!("{draw}: {error}"))?);
+    }
     (job.options.seed, job.options.steps) = (seed, MAX_STREAM_STEPS);
     Ok(StreamRecording::new(&job, N_MOMENTS)?.record)
 }

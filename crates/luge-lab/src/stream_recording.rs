@@ -155,16 +155,15 @@ impl<'a> Watch<'a> {
 
 #[cfg(test)]
 mod tests {
-    use luge::stream::{Samples, ShippedStream};
+    use luge::{Source, stream::Samples};
 
     use super::*;
 
     #[test]
     fn a_recording_shows_what_the_learner_took_and_found() {
-        let shipped = ShippedStream::find("parity").expect("it ships");
+        let source = Source::open("parity").expect("it ships");
         let draw = "parity:bits=4,hidden=2".parse().expect("a stream");
-        let recording =
-            StreamRecording::new(&StreamJob::new(shipped.program.source(), Samples::Draw(draw)), 20);
+        let recording = StreamRecording::new(&StreamJob::new(source, Samples::Draw(draw)), 20);
         let StreamRecording { steps, halted, record, .. } = recording.expect("a recording");
         let list = |value: &Value| -> Vec<Value> { value.as_array().expect("a list").clone() };
         let number = |value: &Value| value.as_f64().expect("a number");

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use luge::{
     StreamJob,
     data::{PrepareOptions, Range, Table, TableError},
-    job::{Data, Job as Inner, JobError, TraceJob, TrainJob, classes_as_wanted, is_program},
-    stream::{self, Draw, Order, Samples, StreamLandscape, StreamOptions},
+    job::{Data, Job as Inner, JobError, TraceJob, TrainJob, catalogue, classes_as_wanted, is_program},
+    stream::{Draw, Order, Samples, StreamLandscape, StreamOptions},
 };
 use luge_experiments::compare::stream::{CompareError, StreamComparison};
 use luge_net::{NumberFormat, Word};
@@ -174,8 +174,10 @@ fn stream_job(source: &Source, data: Option<Arrays<'_>>, asked: &str) -> Result<
             Samples::Table(table, Order::from_word(&asked.order)?)
         }
         (None, Some(draw)) => Samples::Draw(draw),
-        (None, None) => stream::own_samples(&source, options.format)?
-            .ok_or_else(|| JobError::NoData(source.name.clone()))?,
+        (None, None) => match catalogue::lesson(&source) {
+            Some(lesson) => lesson.samples(options.format)?,
+            None => return Err(JobError::NoData(source.name).into()),
+        },
     };
     let mut job = StreamJob::new(source, samples);
     (job.options, job.set) = (options, asked.set);

@@ -6,9 +6,9 @@ use luge::{
     StreamJob,
     data::{PrepareOptions, Table},
     files::bounded,
-    job::program,
+    job::{Source, catalogue, program},
     ordinary::{LearnerCircuit, OrdinaryModel, OrdinaryOptions, PreparedOrdinary},
-    stream::{self, Concept, Draw, Order, Samples},
+    stream::{Concept, Draw, Order, Samples},
 };
 use luge_circuit::{Circuit, Shipped, aiger};
 use luge_landscape::mlp::Float;
@@ -83,7 +83,7 @@ pub(crate) fn ordinary<'py>(
 /// The circuit and its samples.
 fn open(place: &str, table: Option<Table>, asked: &Asked) -> Result<(LearnerCircuit, Samples), Refusal> {
     let draw = asked.draw.as_deref().map(str::parse::<Draw>).transpose()?;
-    let program = stream::open(place).ok().filter(program::is_program);
+    let program = Source::open(place).ok().filter(program::is_program);
     let Some(source) = program else {
         let parity = Draw { concept: Concept::Parity { n_hidden: 4 }, n_features: 8, noise: 0.0 };
         let drawn = Samples::Draw(draw.unwrap_or(parity));
@@ -95,9 +95,13 @@ fn open(place: &str, table: Option<Table>, asked: &Asked) -> Result<(LearnerCirc
     let samples = match (table, draw) {
         (Some(table), _) => Samples::Table(table, Order::Cycle),
         (None, Some(draw)) => Samples::Draw(draw),
-        (None, None) => stream::own_samples(&source, format)?.ok_or_else(|| {
-            Refusal::unfit(format!("{place} has no data of its own: give draw, or x and y as data"))
-        })?,
+        (None, None) => match catalogue::lesson(&source) {
+            Some(lesson) => lesson.samples(format)?,
+            None => {
+                let problem = format!("{place} has no data of its own: give draw, or x and y as data");
+                return Err(Refusal::unfit(problem));
+            }
+        },
     };
     let mut job = StreamJob::new(source, samples.clone());
     job.options.format = format;

@@ -1,9 +1,6 @@
 //! Texts of machines and programs.
 
-use luge::{
-    job::{program, source},
-    stream,
-};
+use luge::job::{program, source};
 use luge_machine::formats::recognise;
 use pyo3::prelude::*;
 
@@ -20,7 +17,7 @@ impl Source {
     /// A file, the name of something that ships, or a bbchallenge line.
     #[staticmethod]
     fn open(place: &str) -> Result<Self, Refusal> {
-        Ok(Self { inner: stream::open(place)? })
+        Ok(Self { inner: source::Source::open(place)? })
     }
 
     /// A text; without an extension it is a machine if it reads like one, else a Sled program.

@@ -235,7 +235,7 @@ impl TrainJob {
     pub fn new(source: Source, data: Data) -> Self {
         let mut options = TrainingOptions::default();
         let mut primary = Self::usual_primary(&source).to_owned();
-        if let Some(known) = catalogue::with_text(&source.text).and_then(|shipped| shipped.lesson) {
+        if let Some(known) = catalogue::lesson(&source) {
             options.landscape = known.landscape;
             options.format = known.format.parse().unwrap_or(options.format);
             known.primary.clone_into(&mut primary);
@@ -248,8 +248,8 @@ impl TrainJob {
     /// # Errors
     /// If it comes with none.
     pub fn of(source: Source) -> Result<Self, JobError> {
-        match catalogue::with_text(&source.text).and_then(|shipped| shipped.lesson) {
-            Some(lesson) => Ok(Self::new(source, lesson.data())),
+        match catalogue::lesson(&source).and_then(|lesson| lesson.table()) {
+            Some(table) => Ok(Self::new(source, table.data())),
             None => Err(JobError::NoData(source.name)),
         }
     }

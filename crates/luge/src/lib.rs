@@ -21,11 +21,11 @@
 //! ```
 //! use std::ops::ControlFlow;
 //!
-//! use luge::{StreamJob, stream};
+//! use luge::{Source, StreamJob, stream::Samples};
 //!
 //! // Which two of four bits a parity counts.
-//! let samples = stream::Samples::Draw("parity:bits=4,hidden=2".parse()?);
-//! let prepared = StreamJob::new(stream::open("parity")?, samples).prepare()?;
+//! let samples = Samples::Draw("parity:bits=4,hidden=2".parse()?);
+//! let prepared = StreamJob::new(Source::open("parity")?, samples).prepare()?;
 //! let report = prepared.train(|_| ControlFlow::Continue(()))?;
 //! assert!(report.certificate.proves_the_run());
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -8,13 +8,13 @@
 pub(crate) mod certificate;
 mod checker;
 mod engine;
+mod job;
 mod model;
 mod near;
 mod options;
 mod rule;
 mod run;
 mod samples;
-mod shipped;
 mod snapshot;
 
 use std::{ops::ControlFlow, sync::Arc};
@@ -23,7 +23,6 @@ use luge_circuit::{Code, Literal, RegisterId, SampleShape, machine};
 use luge_landscape::{Bounds, Corrections, DataLayout, Learner, Primary, StreamError, StreamNetwork};
 use luge_machine::{
     Input, Outcome, Simulator, Step, SymbolId,
-    formats::ReadOptions,
     stream::{Batch, StreamOutcome, StreamSimulator},
 };
 use luge_net::{
@@ -31,46 +30,21 @@ use luge_net::{
     numbers::{Negatives, Overflow},
 };
 use luge_train::{Snapshot, TrainError};
-use serde::{Deserialize, Serialize};
 
 use crate::{
-    job::{
-        JobError, Primaries, StandardPrimaries,
-        program::{self, SizedSource},
-        source::Source,
-    },
+    job::{JobError, source::Source},
     ordinary::{CircuitProgram, LearnerCircuit, OrdinaryError, Theta},
     run::lockstep::Window,
     training::read_theta,
 };
 pub use certificate::StreamReport;
+pub use job::StreamJob;
+use job::learner;
 pub(crate) use model::StoredSamples;
 pub use model::{StreamCard, StreamModel};
 pub use options::{StreamEngineChoice, StreamLandscape, StreamOptions};
 pub use rule::StreamMismatch;
 pub use samples::{Concept, Draw, NotDrawable, Order, Samples, Stream};
-pub use shipped::{STREAM_LEARNERS, ShippedSamples, ShippedStream, open, own_samples};
-
-/// A learner, its stream, and how to train.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StreamJob {
-    /// The learner: a program that takes, or a machine with states that do.
-    pub source: Source,
-    /// Where its samples come from.
-    pub samples: Samples,
-    /// The network whose weights are learned, as `--primary` takes it.
-    pub primary: String,
-    /// Constants of a program to set, each as `NAME=VALUE`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub set: Vec<String>,
-    /// The network.
-    #[serde(default)]
-    pub landscape: StreamLandscape,
-    /// How to train.
-    #[serde(default)]
-    pub options: StreamOptions,
-}
 
 /// Why a learner cannot learn from a stream. Everything is found out before training begins.
 #[derive(Debug, thiserror::Error)]
@@ -157,40 +131,6 @@ pub struct Rehearsal {
     pub n_taken: u64,
     /// Whether the machine halted.
     pub halted: bool,
-}
-
-impl StreamJob {
-    /// Learner, stream, primary network, window, network: everything but training.
-    ///
-    /// # Errors
-    /// Everything that can be wrong with the job.
-    pub fn prepare(&self) -> Result<PreparedStream, PreparedStreamError> {
-        self.prepare_with(&StandardPrimaries)
-    }
-
-    /// The same where the primary network may be one's own.
-    ///
-    /// # Errors
-    /// Everything that can be wrong with the job.
-    pub fn prepare_with(&self, primaries: &dyn Primaries) -> Result<PreparedStream, PreparedStreamError> {
-        let (learner, n_theta) = learner(self.sized())?;
-        let primary = self.sized().primary(&self.primary, primaries)?;
-        if let Some(n_theta) = n_theta {
-            self.sized().check_theta(n_theta, &*primary)?;
-        }
-        let stream = PreparedStream::prepare(learner, primary, self.samples.clone(), self.options.clone())?;
-        Ok(PreparedStream { program: n_theta.map(|_| (self.source.clone(), self.set.clone())), ..stream })
-    }
-}
-
-/// The machine of a learner for samples of these sizes, compiled if it is a program, and how many numbers a program leaves.
-fn learner(sized: SizedSource<'_>) -> Result<(Learner, Option<usize>), JobError> {
-    if program::is_program(sized.source) {
-        let compiled = sized.compile()?;
-        return Ok((Learner::new(&compiled.machine, Some(&compiled.input))?, Some(compiled.n_theta)));
-    }
-    let (_, loaded) = sized.source.read_with(&ReadOptions::default())?;
-    Ok((Learner::new(&loaded.machine, loaded.input.as_ref())?, None))
 }
 
 /// The network of a learner in a window of cells.

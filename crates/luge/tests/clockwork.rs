@@ -12,7 +12,7 @@ use luge::{
     data::Table,
     job::{TrainJob, catalogue, source::Source},
     ordinary::{OrdinaryModel, OrdinaryOptions, OrdinaryReport, PreparedOrdinary},
-    stream::{self, Order, STREAM_LEARNERS, Samples, StreamEngineChoice},
+    stream::{Order, Samples, StreamEngineChoice},
 };
 
 fn is_exhaustive() -> bool {
@@ -21,9 +21,7 @@ fn is_exhaustive() -> bool {
 
 /// The learner's job on the samples that ship with it.
 fn job(name: &str) -> StreamJob {
-    let source = stream::open(name).expect("ships");
-    let samples = stream::own_samples(&source, StreamJob::format_for(&source)).expect("data that fit");
-    StreamJob::new(source, samples.expect("data that ship"))
+    StreamJob::of(Source::open(name).expect("ships")).expect("data that ship")
 }
 
 fn prepared(job: &StreamJob, engine: Option<StreamEngineChoice>) -> PreparedOrdinary {
@@ -41,12 +39,9 @@ fn trained(prepared: &PreparedOrdinary) -> OrdinaryReport {
 }
 
 fn steps_on_tapes(job: &StreamJob) -> u64 {
-    match catalogue::find(&job.source.name) {
-        Some(shipped) => {
-            let lesson = TrainJob::of(shipped.source()).expect("data").prepare().expect("a lesson");
-            lesson.simulated().expect("an end").machine_steps
-        }
-        None => job.prepare().expect("a lesson").rehearsal.steps,
+    match TrainJob::of(job.source.clone()) {
+        Ok(train) => train.prepare().expect("a lesson").simulated().expect("an end").machine_steps,
+        Err(_) => job.prepare().expect("a lesson").rehearsal.steps,
     }
 }
 
@@ -81,11 +76,10 @@ const QUICK: [&str; 5] =
 #[test]
 fn learners_that_ship_run_as_circuits() {
     let page = include_str!("../../../docs/ordinary.md").split_whitespace().collect::<Vec<_>>().join(" ");
-    let tables = catalogue::SHIPPED.iter().filter(|shipped| shipped.lesson.is_some());
-    let streams = STREAM_LEARNERS.iter().map(|shipped| &shipped.program);
+    let learners = catalogue::learners().chain(catalogue::STREAM_LEARNERS);
     let (mut missing, mut machines): (Vec<String>, BTreeMap<String, Vec<String>>) = Default::default();
     let (mut networks, mut ratios) = (Vec::new(), Vec::new());
-    for shipped in tables.chain(streams).filter(|shipped| is_exhaustive() || QUICK.contains(&shipped.name)) {
+    for shipped in learners.filter(|shipped| is_exhaustive() || QUICK.contains(&shipped.name)) {
         let job = job(shipped.name);
         if shipped.extension != "sled" {
             // A machine that takes samples makes as many steps as on tapes; others have their data on a tape.

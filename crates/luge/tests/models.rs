@@ -12,7 +12,7 @@ use luge::{
     },
     job::{Data, StandardPrimaries, TrainJob, source::Source},
     run::engine::EngineChoice,
-    stream::{self, Samples, StreamModel},
+    stream::{Samples, StreamModel},
     training::{Claim, PreparedTraining, TrainingError, TrainingOptions},
 };
 use luge_landscape::{BuildError, Carrier, ExtendedError, LandscapeKind, Learner, Mlp, VertexSet};
@@ -441,7 +441,7 @@ fn overflow_is_derived_again() {
 #[test]
 fn a_damaged_model_of_a_stream_is_refused() {
     let samples = Samples::Draw("parity:bits=4,hidden=2".parse().expect("a draw"));
-    let job = StreamJob::new(stream::open("parity").expect("a learner"), samples);
+    let job = StreamJob::new(Source::open("parity").expect("a learner"), samples);
     let lesson = job.prepare().expect("a lesson");
     let report = lesson.train(|_| ControlFlow::Continue(())).expect("training");
     let model = StreamModel::new(&job, &lesson, &report);

@@ -6,7 +6,7 @@ use luge::{
     NumberFormat, StreamJob,
     files::model::ModelError,
     ordinary::{OrdinaryModel, OrdinaryOptions, OrdinaryReport, PreparedOrdinary, onnx},
-    stream::{Order, STREAM_LEARNERS, Samples},
+    stream::{Order, Samples},
 };
 use luge_circuit::Shipped;
 use luge_landscape::mlp::MEMORY_LAYER;
@@ -24,8 +24,7 @@ fn trained(prepared: &PreparedOrdinary) -> OrdinaryReport {
 
 /// A learner that ships, on numbers of a format, as a circuit and as it is trained on tapes.
 fn learner(name: &str, samples: Samples, format: &str) -> (PreparedOrdinary, Vec<f64>) {
-    let shipped = STREAM_LEARNERS.iter().find(|shipped| shipped.program.name == name).expect("ships");
-    let mut job = StreamJob::new(shipped.program.source(), samples.clone());
+    let mut job = StreamJob::new(luge::Source::open(name).expect("ships"), samples.clone());
     job.options.format = format.parse::<NumberFormat>().expect("a format");
     let lesson = job.prepare().expect("a lesson");
     let theta = lesson.train(|_| ControlFlow::Continue(())).expect("an engine").theta;

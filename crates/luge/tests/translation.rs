@@ -8,7 +8,6 @@ use luge::{
         audit::{audit, unknown},
         model::Model,
     },
-    stream::{self, STREAM_LEARNERS},
     training::Claim,
 };
 
@@ -40,12 +39,9 @@ fn a_machine_has_no_program() {
 /// The interpreter gets the samples that the machine took, batch by batch.
 #[test]
 fn streams_are_compared_too() {
-    let shipped =
-        STREAM_LEARNERS.iter().find(|shipped| shipped.program.name == "stream_mean").expect("it ships");
-    let source = stream::open("stream_mean").expect("a learner");
+    let source = Source::open("stream_mean").expect("a learner");
     for batch in [1, 3] {
-        let samples = shipped.samples.read(StreamJob::format_for(&source)).expect("samples");
-        let mut job = StreamJob::new(source.clone(), samples);
+        let mut job = StreamJob::of(source.clone()).expect("samples");
         job.options.batch = batch;
         let report = job.prepare().expect("a lesson").train(|_| ControlFlow::Continue(())).expect("a run");
         let claim = &report.certificate["program"];

@@ -199,9 +199,8 @@ fn streams_choose_a_format() {
     let format = mlp.choose_format().expect("a format").format.to_string();
     let report = mlp.ordinary().expect("a network").train(|_| std::ops::ControlFlow::Continue(()));
     assert!(report.expect("training").wraps.is_empty() && format == "fix:9.0", "{format}");
-    let machine =
-        StreamJob::new(luge::stream::open("parity_machine").expect("it ships"), table("x,y\n1,1\n"))
-            .choose_format();
+    let machine = StreamJob::new(Source::open("parity_machine").expect("it ships"), table("x,y\n1,1\n"))
+        .choose_format();
     assert!(machine.expect_err("a machine").to_string().contains("one format only"));
 }
 

@@ -8,8 +8,13 @@ use std::{
 use luge::{
     data::Table,
     files::{AnyModel, Checkpoint, Model, Output, OutputError, Outputs, model::data_digest},
-    job::{Data, Job, Source, TraceJob, TrainJob, catalogue, is_program, program::SizedSource},
-    stream::{self, Draw, Samples, ShippedStream, StreamJob},
+    job::{
+        Data, Job, Source, TraceJob, TrainJob,
+        catalogue::{self, Shipped, ShippedLesson},
+        is_program,
+        program::SizedSource,
+    },
+    stream::{Draw, Samples, StreamJob},
 };
 use luge_lab::{MAX_MOMENTS, PreparedJob, Report, RunError, StreamRecording, stream_report};
 use luge_landscape::{Carrier, LandscapeKind};
@@ -174,12 +179,13 @@ impl Args {
         if path.extension().is_some_and(|extension| extension == "safetensors") && path.exists() {
             return self.of_model(&AnyModel::load(path)?);
         }
-        let shipped = ShippedStream::find(&self.file).filter(|_| self.data.csv.data.is_none());
-        if self.draw.is_some() || shipped.is_some() {
-            return self.stream(shipped);
-        }
         let source = Source::open(&self.file)?;
-        let learns = catalogue::with_text(&source.text).is_some_and(|shipped| shipped.lesson.is_some());
+        let lesson = catalogue::lesson(&source);
+        let ships = lesson.filter(|lesson| lesson.table().is_none() && self.data.csv.data.is_none());
+        if self.draw.is_some() || ships.is_some() {
+            return self.stream(source, ships);
+        }
+        let learns = lesson.is_some();
         if self.data.csv.data.is_some() || is_program(&source) || learns && self.input.is_empty() {
             return Ok(Job::Train(self.data.job(source)?));
         }
@@ -187,11 +193,10 @@ impl Args {
     }
 
     /// A learner on samples that are drawn, or on those that ship with it.
-    fn stream(&self, shipped: Option<&ShippedStream>) -> Result<Job, Failure> {
-        let source = stream::open(&self.file)?;
+    fn stream(&self, source: Source, ships: Option<&ShippedLesson>) -> Result<Job, Failure> {
         let format = self.data.csv.format().unwrap_or_else(|| StreamJob::format_for(&source));
-        let samples = match (self.draw, shipped) {
-            (None, Some(shipped)) => shipped.samples.read(format)?,
+        let samples = match (self.draw, ships) {
+            (None, Some(lesson)) => lesson.samples(format)?,
             (draw, _) => Samples::Draw(draw.unwrap_or_else(first_draw)),
         };
         let mut job = StreamJob::new(source, samples);
@@ -250,7 +255,7 @@ impl Args {
                 }
             };
         }
-        let programs = catalogue::learners().map(|(shipped, _)| shipped.source()).filter(is_program);
+        let programs = catalogue::learners().map(Shipped::source).filter(is_program);
         Ok(programs.into_iter().find(|source| same(source).is_some()))
     }
 }

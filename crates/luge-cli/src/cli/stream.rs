@@ -8,12 +8,16 @@ use luge::{
     certificate::answer::verdict_on,
     draw::LossCurve,
     files::{Outputs, export::stream_graph},
-    job::{Data, Job, Source, program},
+    job::{
+        Data, Job, Source,
+        catalogue::{self, STREAM_LEARNERS},
+        program,
+    },
     object,
     ordinary::{OrdinaryOptions, sample_format},
     stream::{
-        self, Concept, Draw, Order, PreparedStream, PreparedStreamError, STREAM_LEARNERS, Samples,
-        StreamEngineChoice, StreamLandscape, StreamModel, StreamReport,
+        Concept, Draw, Order, PreparedStream, PreparedStreamError, Samples, StreamEngineChoice,
+        StreamLandscape, StreamModel, StreamReport,
     },
     trace::{LONGEST_SEARCH, MAX_CELLS},
 };
@@ -228,7 +232,8 @@ impl Args {
         let samples = match (&data, &self.draw) {
             (None, None) => {
                 let format = self.csv.format().unwrap_or_else(|| StreamJob::format_for(&source));
-                stream::own_samples(&source, format)?.unwrap_or_else(|| Samples::Draw(first_draw()))
+                let samples = catalogue::lesson(&source).map(|lesson| lesson.samples(format)).transpose()?;
+                samples.unwrap_or_else(|| Samples::Draw(first_draw()))
             }
             (_, draw) => Samples::Draw(draw.unwrap_or_else(first_draw)),
         };
@@ -272,8 +277,8 @@ pub(super) fn fit(
 
 /// The text of a learner for streams.
 pub(super) fn open(learner: &str) -> Result<Source, Failure> {
-    let names: Vec<&str> = STREAM_LEARNERS.iter().map(|shipped| shipped.program.name).collect();
-    stream::open(learner).map_err(|error| Failure::of_learner(learner, error, &names))
+    let names: Vec<&str> = STREAM_LEARNERS.iter().map(|shipped| shipped.name).collect();
+    Source::open(learner).map_err(|error| Failure::of_learner(learner, error, &names))
 }
 
 /// What is drawn by default.

@@ -224,7 +224,7 @@ impl Args {
 
 /// A learner's text, in the format that was named if it is a machine.
 fn open(place: &str, from: Option<Format>) -> Result<Source, Failure> {
-    let names: Vec<&str> = catalogue::learners().map(|(shipped, _)| shipped.name).collect();
+    let names: Vec<&str> = catalogue::learners().map(|shipped| shipped.name).collect();
     let mut source = Source::open(place).map_err(|error| Failure::of_learner(place, error, &names))?;
     if let Some(format) = from {
         source.extension = Some(format.slug().to_owned());

@@ -51,15 +51,20 @@ pub enum Theorem {
 impl Theorem {
     /// Its name in `proofs/theories`.
     pub fn name(self) -> &'static str {
+        self.words().0
+    }
+
+    /// Its name, the type of what is claimed of the network, and the check that proves the claim.
+    fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Plain => "certified_trace",
-            Self::Compact => "certified_compact_trace",
-            Self::Extended => "certified_extended_run",
-            Self::Model => "certified_model_run",
-            Self::Stopping => "certified_stopping_run",
-            Self::Stream => "certified_stream_run",
-            Self::Mlp => "certified_mlp_run",
-            Self::MlpPromised => "fitting_mlp_run",
+            Self::Plain => ("certified_trace", "claim", "certified"),
+            Self::Compact => ("certified_compact_trace", "compact_claim", "certified_compact"),
+            Self::Extended => ("certified_extended_run", "joint_claim", "certified_extended"),
+            Self::Model => ("certified_model_run", "model_claim", "certified_model"),
+            Self::Stopping => ("certified_stopping_run", "stop_claim", "certified_stopping"),
+            Self::Stream => ("certified_stream_run", "stream_claim", "certified_stream"),
+            Self::Mlp => ("certified_mlp_run", "mlp_claim", "certified_mlp"),
+            Self::MlpPromised => ("fitting_mlp_run", "mlp_claim", "fitting_mlp"),
         }
     }
 
@@ -270,31 +275,15 @@ impl<'a> File<'a> {
         let inputs = list(self.network.inputs().iter().map(|input| shape(input.shape)));
         let nodes: Vec<String> = self.network.nodes().iter().map(|node| self.node(node)).collect();
         format!(
-            "Definition exported : network := Network\n  {parameters}\n  {inputs}\n  {}\n  {}.\n",
+            "network := Network\n  {parameters}\n  {inputs}\n  {}\n  {}",
             lines(&nodes),
             self.network.loss().index()
         )
     }
 
     fn finish(mut self, theorem: Theorem, claim: &str) -> ProofExport {
-        let (kind, check) = match theorem {
-            Theorem::Plain => ("claim", "certified"),
-            Theorem::Compact => ("compact_claim", "certified_compact"),
-            Theorem::Extended => ("joint_claim", "certified_extended"),
-            Theorem::Model => ("model_claim", "certified_model"),
-            Theorem::Stopping => ("stop_claim", "certified_stopping"),
-            Theorem::Stream => ("stream_claim", "certified_stream"),
-            Theorem::Mlp => ("mlp_claim", "certified_mlp"),
-            Theorem::MlpPromised => ("mlp_claim", "fitting_mlp"),
-        };
         let network = self.network();
-        let lists = self.lists.text;
-        let text = format!(
-            "Set Warnings \"-notation-overridden\".\nFrom Luge Require Import Export.\n\n{lists}\
-             Definition claimed : {kind} := {claim}.\n\n{network}\n\
-             Theorem checked : {check} claimed exported.\nProof. by vm_compute. Qed.\n"
-        );
-        ProofExport { text, theorem }
+        self.lists.export(theorem, claim, &network)
     }
 
     /// The machine as a table of situations, its tapes in the order of the network's rows.
@@ -380,6 +369,18 @@ impl<'a> File<'a> {
 }
 
 impl Lists {
+    /// The whole file: what is claimed, the type and value of the network, and the theorem.
+    fn export(&self, theorem: Theorem, claim: &str, network: &str) -> ProofExport {
+        let (_, kind, check) = theorem.words();
+        let text = format!(
+            "Set Warnings \"-notation-overridden\".\nFrom Luge Require Import Export.\n\n{}\
+             Definition claimed : {kind} := {claim}.\n\nDefinition exported : {network}.\n\n\
+             Theorem checked : {check} claimed exported.\nProof. by vm_compute. Qed.\n",
+            self.text
+        );
+        ProofExport { text, theorem }
+    }
+
     /// A list, split into definitions of its own where it is long.
     fn long(&mut self, kind: &str, items: Vec<String>) -> String {
         if items.len() <= MAX_ITEMS {

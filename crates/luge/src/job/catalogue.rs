@@ -1,18 +1,20 @@
 //! The catalogue of what ships with Luge: machines, learners and their data, by name.
 
 use luge_landscape::LandscapeKind;
+use luge_net::NumberFormat;
 use serde::Serialize;
 
 use crate::{
     data::{ClassCode, PrepareOptions},
-    job::{Data, Job, TraceJob, TrainJob, source::Source},
+    job::{Data, Job, JobError, TraceJob, TrainJob, source::Source},
+    stream::{Concept, Draw, Order, Samples},
 };
 
 /// The table of handwritten digits, 8 by 8 pixels, 1,797 rows.
 pub const DIGITS: &str = include_str!("../../data/digits.csv");
 
-/// A program that ships.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+/// A machine or a learner that ships.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Shipped {
     /// Its name, and that of its file in `learners` if it is a learner.
     pub name: &'static str,
@@ -23,7 +25,36 @@ pub struct Shipped {
     /// The extension of files that hold such programs: `sled`, `tm` or `bb`.
     pub extension: &'static str,
     /// What it learns from, if it is a learner.
-    pub lesson: Option<ShippedTraining>,
+    pub lesson: Option<ShippedLesson>,
+}
+
+/// The data that ship with a learner, and how it is meant to be trained.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct ShippedLesson {
+    /// The data.
+    #[serde(flatten)]
+    pub data: ShippedData,
+    /// The number format it is meant for.
+    pub format: &'static str,
+    /// The network its weights are for.
+    pub primary: &'static str,
+    /// The landscape it is meant for.
+    pub landscape: LandscapeKind,
+}
+
+/// What a learner that ships learns from.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[serde(untagged)]
+pub enum ShippedData {
+    /// A table.
+    Table(ShippedTable),
+    /// A stream of the rows of a table, reshuffled after every pass.
+    Shuffled(ShippedTable),
+    /// A stream of random samples.
+    Draw {
+        /// Their distribution.
+        draw: Draw,
+    },
 }
 
 /// A table that ships, and which of its columns are used.
@@ -40,53 +71,60 @@ pub struct ShippedTable {
     pub features: &'static [&'static str],
 }
 
-/// The data that ship with a learner, and how it is meant to be trained.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct ShippedTraining {
-    /// The data.
-    #[serde(flatten)]
-    pub table: ShippedTable,
-    /// The number format it is meant for.
-    pub format: &'static str,
-    /// The network its weights are for.
-    pub primary: &'static str,
-    /// The landscape it is meant for.
-    pub landscape: LandscapeKind,
-}
-
 /// The learner that is trained if none is named.
 pub const FIRST_LEARNER: &str = "perceptron";
 
 /// The tables of learners and machines, in rows.
 macro_rules! shipped {
+    (@table $data:literal $targets:expr, $features:expr) => {
+        ShippedTable {
+            file: concat!("crates/luge/", $data),
+            csv: include_str!(concat!("../../", $data)),
+            targets: &$targets,
+            features: &$features,
+        }
+    };
+    (@learner $name:literal $extension:literal $summary:literal
+        $data:expr, $format:literal $primary:literal $landscape:ident) => {
+        Shipped {
+            name: $name,
+            summary: $summary,
+            text: include_str!(concat!("../../learners/", $name, ".", $extension)),
+            extension: $extension,
+            lesson: Some(ShippedLesson {
+                data: $data,
+                format: $format,
+                primary: $primary,
+                landscape: LandscapeKind::$landscape,
+            }),
+        }
+    };
     (
         learners { $($name:literal $extension:literal $summary:literal
             $data:literal $targets:expr, $features:expr, $format:literal $primary:literal $landscape:ident;)* }
         machines { $($machine:literal $about:literal $line:literal;)* }
+        streams { $($stream:literal $of:literal $does:literal $samples:expr, $numbers:literal $network:literal;)* }
     ) => {
-        /// Everything that ships: learners in Sled, learners as machines, and machines, the simplest first.
+        /// Machines, and learners from tables in Sled and as machines, the simplest first.
         pub const SHIPPED: &[Shipped] = &[
-            $(Shipped {
-                name: $name,
-                summary: $summary,
-                text: include_str!(concat!("../../learners/", $name, ".", $extension)),
-                extension: $extension,
-                lesson: Some(ShippedTraining {
-                    table: ShippedTable {
-                        file: concat!("crates/luge/", $data),
-                        csv: include_str!(concat!("../../", $data)),
-                        targets: &$targets,
-                        features: &$features,
-                    },
-                    format: $format,
-                    primary: $primary,
-                    landscape: LandscapeKind::$landscape,
-                }),
-            },)*
+            $(shipped!(@learner $name $extension $summary
+                ShippedData::Table(shipped!(@table $data $targets, $features)), $format $primary $landscape),)*
             $(Shipped { name: $machine, summary: $about, text: $line, extension: "bb", lesson: None },)*
         ];
+
+        /// Learners from streams.
+        pub const STREAM_LEARNERS: &[Shipped] =
+            &[$(shipped!(@learner $stream $of $does $samples, $numbers $network Plain),)*];
     };
 }
+
+/// Samples of 32 bits, with the parity of 16 of them as the label.
+const PARITY: ShippedData = ShippedData::Draw {
+    draw: Draw { concept: Concept::Parity { n_hidden: 16 }, n_features: 32, noise: 0.0 },
+};
+const PETALS: ShippedData =
+    ShippedData::Shuffled(shipped!(@table "data/iris.csv" ["petal_length"], ["petal_width"]));
+const SETOSA: ShippedData = ShippedData::Shuffled(shipped!(@table "learners/iris_setosa.csv" ["setosa"], []));
 
 /// Labels with a column for each class.
 const SPECIES: [&str; 3] = ["setosa", "versicolor", "virginica"];
@@ -156,21 +194,42 @@ shipped! {
         "bb4" "busy beaver, 4 states, 107 steps" "1RB1LB_1LA0LC_1RZ1LD_1RD0RA";
         "bb5" "busy beaver, 5 states, 47,176,870 steps" "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
     }
+    streams {
+        "parity" "sled" "which bits a parity counts, by Gaussian elimination over GF(2)"
+            PARITY, "fix:2.0" "parity";
+        "stream_perceptron" "sled" "Rosenblatt's perceptron, until fifty samples in a row are right"
+            SETOSA, "fix:8.4" "linear";
+        "stream_mean" "sled" "the mean of the labels of sixteen samples"
+            PETALS, "fix:6.4" "linear";
+        "parity_machine" "tm" "the same as parity, as a machine"
+            PARITY, "fix:2.0" "parity";
+        "stream_average" "tm" "the same as stream_mean, as a machine"
+            PETALS, "fix:6.4" "linear";
+    }
 }
 
 /// What ships under a name.
 pub fn find(name: &str) -> Option<&'static Shipped> {
-    SHIPPED.iter().find(|shipped| shipped.name == name)
+    all().find(|shipped| shipped.name == name)
 }
 
 /// What ships with this very text, wherever its file lies.
 pub fn with_text(text: &str) -> Option<&'static Shipped> {
-    SHIPPED.iter().find(|shipped| shipped.text == text)
+    all().find(|shipped| shipped.text == text)
 }
 
-/// The learners that ship.
-pub fn learners() -> impl Iterator<Item = (&'static Shipped, &'static ShippedTraining)> {
-    SHIPPED.iter().filter_map(|shipped| Some((shipped, shipped.lesson.as_ref()?)))
+/// How the learner with this very text is meant to be trained, if it ships.
+pub fn lesson(source: &Source) -> Option<&'static ShippedLesson> {
+    with_text(&source.text)?.lesson.as_ref()
+}
+
+/// The learners from tables that ship.
+pub fn learners() -> impl Iterator<Item = &'static Shipped> {
+    SHIPPED.iter().filter(|shipped| shipped.lesson.is_some())
+}
+
+fn all() -> impl Iterator<Item = &'static Shipped> {
+    SHIPPED.iter().chain(STREAM_LEARNERS)
 }
 
 impl Shipped {
@@ -193,31 +252,41 @@ impl Shipped {
 
     /// The default job: learners are trained on their data, machines are traced.
     pub fn job(&self) -> Job {
-        match &self.lesson {
-            None => Job::Trace(TraceJob::new(self.source())),
-            Some(lesson) => Job::Train(TrainJob::new(self.source(), lesson.data())),
+        match TrainJob::of(self.source()) {
+            Ok(job) => Job::Train(job),
+            Err(_) => Job::Trace(TraceJob::new(self.source())),
         }
     }
 }
 
-impl ShippedTraining {
-    /// Its data.
-    pub fn data(&self) -> Data {
-        self.table.data()
+impl ShippedLesson {
+    /// The table, unless the learner is meant for a stream.
+    pub fn table(&self) -> Option<&ShippedTable> {
+        match &self.data {
+            ShippedData::Table(table) => Some(table),
+            ShippedData::Shuffled(_) | ShippedData::Draw { .. } => None,
+        }
     }
 
-    /// How its own data encode classes.
-    pub(crate) fn class_code(&self) -> ClassCode {
-        if self.table.targets.len() > 1 {
-            return ClassCode::Each;
+    /// The samples as a stream with numbers of this format; the rows of a table pass in cycles.
+    ///
+    /// # Errors
+    /// If they do not fit the format.
+    pub fn samples(&self, format: NumberFormat) -> Result<Samples, JobError> {
+        let rows = |table: ShippedTable, order| Ok(Samples::Table(table.data().read(format)?, order));
+        match self.data {
+            ShippedData::Table(table) => rows(table, Order::Cycle),
+            ShippedData::Shuffled(table) => rows(table, Order::Shuffle),
+            ShippedData::Draw { draw } => Ok(Samples::Draw(draw)),
         }
-        let labels = self.data().as_given().map(|table| table.labels.data).unwrap_or_default();
-        if labels.iter().all(|label| label.abs().total_cmp(&1.0).is_eq()) {
-            ClassCode::Signs
-        } else if labels.iter().all(|label| label.fract().abs().total_cmp(&0.0).is_eq()) {
-            ClassCode::Numbers
-        } else {
-            ClassCode::Column
+    }
+
+    /// The flags that ask for the data on the command line.
+    pub fn flags(&self) -> String {
+        match &self.data {
+            ShippedData::Table(table) => table.flags(),
+            ShippedData::Shuffled(table) => table.flags() + " --order shuffle",
+            ShippedData::Draw { draw } => format!("--draw {draw}"),
         }
     }
 }
@@ -235,6 +304,29 @@ impl ShippedTable {
             asked: PrepareOptions::default(),
         }
     }
+
+    fn flags(&self) -> String {
+        let features = match self.features {
+            [] => String::new(),
+            features => format!(" --features {}", features.join(",")),
+        };
+        format!("--data {} --target {}{features}", self.file, self.targets.join(","))
+    }
+
+    /// How its own data encode classes.
+    pub(super) fn class_code(&self) -> ClassCode {
+        if self.targets.len() > 1 {
+            return ClassCode::Each;
+        }
+        let labels = self.data().as_given().map(|table| table.labels.data).unwrap_or_default();
+        if labels.iter().all(|label| label.abs().total_cmp(&1.0).is_eq()) {
+            ClassCode::Signs
+        } else if labels.iter().all(|label| label.fract().abs().total_cmp(&0.0).is_eq()) {
+            ClassCode::Numbers
+        } else {
+            ClassCode::Column
+        }
+    }
 }
 
 #[cfg(test)]
@@ -248,7 +340,7 @@ mod tests {
     use crate::{
         data::{Missing, Scale},
         run::{engine::EngineChoice, follow::Comparisons},
-        stream::{Order, StreamEngineChoice, StreamLandscape},
+        stream::{StreamEngineChoice, StreamLandscape},
     };
 
     fn check<T: Word + PartialEq + std::fmt::Debug + Serialize + DeserializeOwned>() {
@@ -296,7 +388,7 @@ mod tests {
     #[test]
     fn everything_that_ships_can_be_prepared() {
         for shipped in SHIPPED {
-            let refused = |e: crate::job::JobError| -> () { panic!("{}: {e}", shipped.name) };
+            let refused = |e: JobError| -> () { panic!("{}: {e}", shipped.name) };
             match shipped.job() {
                 Job::Trace(job) => job.prepare().map(drop).unwrap_or_else(refused),
                 Job::Train(job) => job.prepare().map(drop).unwrap_or_else(refused),

@@ -28,8 +28,8 @@ pub fn classes_as_wanted(
 
 /// How a learner wants classes: as the data that ship with it have them, or as its signature says.
 fn class_code(source: &Source) -> ClassCode {
-    if let Some(lesson) = catalogue::with_text(&source.text).and_then(|shipped| shipped.lesson) {
-        return lesson.class_code();
+    if let Some(table) = catalogue::lesson(source).and_then(|lesson| lesson.table()) {
+        return table.class_code();
     }
     match program::is_program(source) {
         true if luge_sled::usual_sizes(&source.text).n_labels > 1 => ClassCode::Each,

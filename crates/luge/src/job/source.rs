@@ -88,14 +88,15 @@ impl Source {
             return Self::from_bytes("standard input", None, bounded::read(Path::new(place), TIMES));
         }
         let path = Path::new(place);
+        // A folder does not hide what ships under its name.
+        if let Some(shipped) = catalogue::find(place).filter(|_| !path.exists() || path.is_dir()) {
+            return Ok(shipped.source());
+        }
         if !path.exists() {
-            if let Some(shipped) = catalogue::find(place) {
-                return Ok(shipped.source());
-            }
-            if !begins_like_a_line(place) {
-                return Err(OpenError::Missing(place.to_owned()));
-            }
-            return Ok(Self::new("command line", place, Format::Bbchallenge.extensions()[0]));
+            return match begins_like_a_line(place) {
+                true => Ok(Self::new("command line", place, Format::Bbchallenge.extensions()[0])),
+                false => Err(OpenError::Missing(place.to_owned())),
+            };
         }
         let extension = path.extension().map(|e| e.to_string_lossy().into_owned());
         Self::from_bytes(place, extension, bounded::read(path, TIMES))

@@ -4,7 +4,7 @@ use luge::{
     PreparedStream, StreamJob,
     files::export::{STREAM_VERSION, stream_graph},
     job::source::Source,
-    stream::{Order, Samples, ShippedStream},
+    stream::{Order, Samples},
 };
 use luge_net::{Values, evaluate_node};
 use luge_train::{Dense, Precision, Rate, StreamEngine};
@@ -76,11 +76,9 @@ fn run(lesson: &PreparedStream, header: &str) -> (Value, String) {
 
 /// Gaussian elimination on two bits, one sample at a time.
 fn parity() -> Exported {
-    let learner = ShippedStream::find("parity_machine").expect("it ships");
-    let mut job = StreamJob::new(
-        learner.program.source(),
-        Samples::Draw("parity:bits=2,hidden=1".parse().expect("a parity")),
-    );
+    let learner = luge::Source::open("parity_machine").expect("it ships");
+    let samples = Samples::Draw("parity:bits=2,hidden=1".parse().expect("a parity"));
+    let mut job = StreamJob::new(learner, samples);
     job.options.seed = 1;
     Exported::new("stream-parity", &job.prepare().expect("a lesson"))
 }

@@ -10,7 +10,6 @@ use luge::{
         engine::EngineChoice,
         follow::{ObservationRate, RunProgress},
     },
-    stream::ShippedStream,
 };
 use luge_net::{Arcs, Node, NodeId, Op, VertexTable, faults};
 
@@ -44,10 +43,8 @@ pub(crate) fn certify(job: &TrainJob) -> Verdict {
 
 /// Trains a learner on its stream as `luge stream` does.
 fn stream(name: &str) -> Verdict {
-    let shipped = ShippedStream::find(name).expect("it ships");
-    let source = shipped.program.source();
-    let samples = shipped.samples.read(StreamJob::format_for(&source)).expect("its samples");
-    let lesson = StreamJob::new(source, samples).prepare().map_err(|error| error.to_string())?;
+    let job = StreamJob::of(Source::open(name).expect("it ships")).expect("its samples");
+    let lesson = job.prepare().map_err(|error| error.to_string())?;
     let report = lesson.train(|_| ControlFlow::Continue(())).map_err(|error| error.to_string())?;
     verdict_on_stream(&report.certificate)
 }

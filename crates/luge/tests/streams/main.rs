@@ -6,9 +6,7 @@ use std::{ops::ControlFlow, sync::Arc};
 
 use luge::{
     PreparedStream, StreamJob,
-    stream::{
-        Order, PreparedStreamError, Samples, ShippedStream, StreamEngineChoice, StreamOptions, StreamReport,
-    },
+    stream::{Order, PreparedStreamError, Samples, StreamEngineChoice, StreamOptions, StreamReport},
 };
 use luge_landscape::{DataLayout, Mlp};
 use luge_machine::{
@@ -140,10 +138,13 @@ fn taking_too_soon_and_latching_too_late() {
     assert_eq!(lesson(&none), Err("the learner takes no samples: no state is marked `take`".to_owned()));
 }
 
+fn open(learner: &str) -> luge::Source {
+    luge::Source::open(learner).expect("it ships")
+}
+
 fn parity(learner: &str, bits: usize, hidden: usize, seed: u64) -> StreamJob {
     let draw = format!("parity:bits={bits},hidden={hidden}").parse().expect("a parity");
-    let learner = ShippedStream::find(learner).expect("it ships");
-    let mut job = StreamJob::new(learner.program.source(), Samples::Draw(draw));
+    let mut job = StreamJob::new(open(learner), Samples::Draw(draw));
     job.options.seed = seed;
     job
 }
@@ -190,10 +191,7 @@ fn labels_that_are_no_parity_contradict_themselves() {
 
 /// A learner that ships on the stream that its story is about.
 fn shipped(name: &str, seed: u64, batch: usize) -> PreparedStream {
-    let learner = ShippedStream::find(name).expect("it ships");
-    let samples =
-        learner.samples.read(StreamJob::format_for(&learner.program.source())).expect("its samples");
-    let mut job = StreamJob::new(learner.program.source(), samples);
+    let mut job = StreamJob::of(open(name)).expect("its samples");
     (job.options.seed, job.options.batch) = (seed, batch);
     job.prepare().expect("a lesson")
 }
@@ -242,8 +240,8 @@ fn the_program_and_the_interpreter_agree_on_the_samples_taken() {
         let raw = |value: f64| (value * 16.0) as i64;
         let samples: Vec<Vec<i64>> =
             samples_taken(&lesson).into_iter().map(|(x, y)| vec![raw(x), raw(y)]).collect();
-        let text = ShippedStream::find("stream_mean").unwrap().program.text;
-        let reference = luge_sled::interpret(text, &sizes, &samples, 100_000).unwrap();
+        let text = open("stream_mean").text;
+        let reference = luge_sled::interpret(&text, &sizes, &samples, 100_000).unwrap();
         let theta: Vec<i64> = report.theta.iter().map(|&theta| raw(theta)).collect();
         assert_eq!((reference.verdict, reference.theta), (luge_sled::Verdict::Accepted, theta));
     }
@@ -273,7 +271,7 @@ fn tables_and_streams_are_told_apart() {
         saturate: false,
         asked: luge::data::PrepareOptions::default(),
     };
-    let learner = ShippedStream::find("stream_mean").unwrap().program.source();
+    let learner = open("stream_mean");
     let refused = luge::TrainJob::new(learner, data).prepare().map(|_| ()).unwrap_err().to_string();
     assert!(refused.contains("stream"), "{refused}");
 }

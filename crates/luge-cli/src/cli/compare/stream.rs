@@ -7,7 +7,7 @@ use luge::{
     data::PrepareOptions,
     files::Outputs,
     object,
-    stream::{Concept, Draw, Order, Samples, ShippedStream, StreamJob},
+    stream::{Concept, Draw, Order, Samples, StreamJob},
 };
 use luge_experiments::compare::stream::{
     BATCH, CompareError, DEPTHS, N_CONTROL_NEW, N_NEW, OrdinaryRun, RATES, SameArchitecture,
@@ -58,9 +58,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut outputs = learner.iter().fold(args.force.outputs(), Outputs::reading);
     outputs = data.iter().fold(outputs, Outputs::reading);
     let plot = place(&mut outputs, args.plot.as_deref())?;
-    let source = match (ShippedStream::find("parity"), learner) {
-        (Some(shipped), _) if parity.is_some() => shipped.program.source(),
-        (_, Some(learner)) if !draws.is_empty() => open(learner)?,
+    let source = match learner {
+        _ if parity.is_some() => open("parity")?,
+        Some(learner) if !draws.is_empty() => open(learner)?,
         _ => {
             return Err(Failure::usage(
                 "a learner or what it learns from is missing",

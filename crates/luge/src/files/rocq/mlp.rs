@@ -8,7 +8,7 @@ use luge_landscape::mlp::{CircuitNetwork, MEMORY_LAYER, MlpConstants};
 use luge_landscape::power_of_two_from;
 use luge_net::{LinearLayer, Sequential};
 
-use super::{Lists, ProofExport, Theorem, list, number};
+use super::{Lists, ProofExport, Theorem, lines, list, number};
 
 /// The states of a circuit that takes samples are listed if its registers and features have no more bits.
 const LISTED_BITS: usize = 10;
@@ -55,19 +55,10 @@ pub fn mlp(circuit: &Circuit, network: &CircuitNetwork) -> Option<ProofExport> {
     // That sums are exclusive is proved by a list of all states, where that is short.
     let sums = circuit.gates().iter().any(|gate| matches!(gate, Gate::Sum(_)));
     let listed = samples.is_none_or(|shape| circuit.registers().len() + shape.n_features <= LISTED_BITS);
-    let (theorem, check) =
-        if !sums || listed { (Theorem::Mlp, "certified_mlp") } else { (Theorem::MlpPromised, "fitting_mlp") };
+    let theorem = if !sums || listed { Theorem::Mlp } else { Theorem::MlpPromised };
     let layers: Vec<String> = network.network.layers().iter().map(|layer| units(&mut lists, layer)).collect();
-    let text = format!(
-        "Set Warnings \"-notation-overridden\".\nFrom Luge Require Import Export.\n\n{}\
-         Definition claimed : mlp_claim := MlpClaim\n  ({circuit_text})\n  {}\n  {sizes}.\n\n\
-         Definition exported : seq layer :=\n  [:: {}].\n\n\
-         Theorem checked : {check} claimed exported.\nProof. by vm_compute. Qed.\n",
-        lists.text,
-        logic(&network.constants),
-        layers.join(";\n     ")
-    );
-    Some(ProofExport { text, theorem })
+    let claim = format!("MlpClaim\n  ({circuit_text})\n  {}\n  {sizes}", logic(&network.constants));
+    Some(lists.export(theorem, &claim, &format!("seq layer :=\n  {}", lines(&layers))))
 }
 
 /// The constants of the construction, and by how much inputs are made smaller.
