@@ -140,10 +140,10 @@ impl Comparison {
     }
 }
 
-/// Runs everything, or what has `only` in its title; `say` hears what is running.
+/// Runs everything, or what has `only` in its title; `say` gets the title of each measurement.
 ///
 /// # Errors
-/// If a learner that ships is none, which tests would find first.
+/// If a learner that ships cannot be prepared, which tests would find first.
 pub fn run(effort: Effort, only: Option<&str>, mut say: impl FnMut(&str)) -> Result<Report, JobError> {
     let wanted = |title: &str, say: &mut dyn FnMut(&str)| {
         let wanted = only.is_none_or(|only| title.contains(only));

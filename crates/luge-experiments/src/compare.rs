@@ -25,7 +25,7 @@ pub const GRID: [i8; 3] = [-1, 0, 1];
 /// Below this loss a run has found a global minimum: the others end far above it.
 pub const SOLVED: f64 = 1e-6;
 
-/// Below this size of the gradient a run has come to rest.
+/// Below this size of the gradient a run has stopped moving.
 pub const AT_REST: f64 = 1e-6;
 
 /// The weights of an `mlp:2-2-1`: two hidden units and the output, each with its bias first.
@@ -179,7 +179,7 @@ fn candidate(mut index: usize) -> Theta {
 }
 
 impl Comparison {
-    /// Runs gradient descent from the seeds 0, 1, ... and the search. `progress` is told after each run.
+    /// Runs gradient descent from the seeds 0, 1, ... and the search. `progress` is called after each run.
     pub fn run(n_seeds: u64, options: DescentOptions, mut progress: impl FnMut()) -> Self {
         let descend = |seed| {
             let descent = Descent::run(seed, options);

@@ -7,15 +7,16 @@ use luge_machine::{Input, Machine};
 use luge_train::Precision;
 
 use luge::{
+    JobError,
     draw::{Axis, Chart, Stroke},
     run::{FirstMismatch, TrainingConfig},
-    trace::{PreparedTrace, TraceError, TraceOptions},
+    trace::{PreparedTrace, TraceOptions},
 };
 
 /// The relative sizes of noise that are tried.
 pub const SIGMAS: [f64; 8] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2];
 
-/// What one landscape forgives.
+/// How much noise and rounding one landscape tolerates.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tolerance {
     /// The landscape.
@@ -29,7 +30,7 @@ pub struct Tolerance {
 /// Whether a trace was exact.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// It was.
+    /// Every iterate was the machine's configuration.
     Exact,
     /// The first iterate that was not the machine's configuration.
     Mismatch {
@@ -44,7 +45,7 @@ pub enum Verdict {
 
 impl Tolerance {
     /// Traces a machine on one landscape at every noise with seeds from 0 on, and at every precision.
-    /// `progress` is told after each trace.
+    /// `progress` is called after each trace.
     ///
     /// # Errors
     /// If the machine cannot be traced on this landscape at all.
@@ -54,7 +55,7 @@ impl Tolerance {
         landscape: LandscapeKind,
         n_seeds: u64,
         mut progress: impl FnMut(),
-    ) -> Result<Self, TraceError> {
+    ) -> Result<Self, JobError> {
         let plain = TraceOptions::dense(landscape);
         let mut plan = PreparedTrace::new(machine, input, &plain)?;
         let mut verdict = |manner: TrainingConfig| {
@@ -70,7 +71,7 @@ impl Tolerance {
         }
         let precisions = Precision::ALL
             .map(|precision| Ok((precision, verdict(TrainingConfig { precision, ..plain.manner })?)));
-        let precision = precisions.into_iter().collect::<Result<_, TraceError>>()?;
+        let precision = precisions.into_iter().collect::<Result<_, JobError>>()?;
         Ok(Self { landscape, noise, precision })
     }
 
@@ -113,7 +114,7 @@ pub fn draw(results: &[Tolerance], title: &str) -> String {
     chart.finish()
 }
 
-fn verdict(plan: &PreparedTrace) -> Result<Verdict, TraceError> {
+fn verdict(plan: &PreparedTrace) -> Result<Verdict, JobError> {
     // After the first mismatch there is nothing more to learn.
     let trace = plan.run(|moment| match moment.record.mismatches {
         0 => ControlFlow::Continue(()),

@@ -7,8 +7,6 @@ use luge::{
         source::{ReadError, Source},
     },
     run::engine::EngineError,
-    trace::TraceError,
-    training::TrainingError,
 };
 use luge_machine::Diagnostic;
 use serde::Serialize;
@@ -34,12 +32,6 @@ pub enum RunError {
     /// Whoever asked for the run broke it off.
     #[error("the run was interrupted")]
     BrokenOff,
-}
-
-impl From<TraceError> for RunError {
-    fn from(error: TraceError) -> Self {
-        Self::Job(error.into())
-    }
 }
 
 /// Why there is no run, and in which field of the page to look.
@@ -84,21 +76,21 @@ impl From<&RunError> for Refusal {
             | JobError::Learner(_)
             | JobError::Universal { .. }
             | JobError::OnStream(_)
-            | JobError::Trace(TraceError::Lowering(_)) => Self::new("source", error),
+            | JobError::Lowering(_) => Self::new("source", error),
             JobError::Input(_) => Self::new("input", error),
-            JobError::Training(TrainingError::Engine(_) | TrainingError::Memory(_)) => {
-                Self::new("options", error)
-            }
             JobError::Table { .. }
             | JobError::NoFormat { .. }
             | JobError::Repeats { .. }
             | JobError::NoTarget(_)
-            | JobError::Training(_) => Self::new("data", error),
-            JobError::Program { .. }
-            | JobError::Primary(_)
-            | JobError::ThetaSize { .. }
-            | JobError::NoPredict(_)
-            | JobError::Trace(_) => Self::new("options", error),
+            | JobError::LearnerDoesNotHalt(_)
+            | JobError::Rejected(_)
+            | JobError::OtherLayers(_)
+            | JobError::LabelsTooSmall { .. }
+            | JobError::LabelOffset(_)
+            | JobError::BitsNeedF64(_)
+            | JobError::Shapes { .. }
+            | JobError::Extended(_) => Self::new("data", error),
+            _ => Self::new("options", error),
         }
     }
 }

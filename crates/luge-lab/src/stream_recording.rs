@@ -6,7 +6,8 @@ use std::{collections::BTreeSet, ops::ControlFlow};
 
 use luge::{
     certificate::answer::Answer,
-    stream::{PreparedStream, PreparedStreamError, Stream, StreamJob},
+    job::JobError,
+    stream::{PreparedStream, Stream, StreamJob},
 };
 use luge_net::{NodeId, Values, evaluate_node, numbers::from_signs};
 use luge_train::{SparseStream, StreamEngine};
@@ -45,7 +46,7 @@ impl StreamRecording {
     ///
     /// # Errors
     /// Everything that can be wrong with the job.
-    pub fn new(job: &StreamJob, n_moments: usize) -> Result<Self, PreparedStreamError> {
+    pub fn new(job: &StreamJob, n_moments: usize) -> Result<Self, JobError> {
         let lesson = job.prepare()?;
         let report = lesson.train(|_| ControlFlow::Continue(()))?;
         let (mut watch, mut takes) = (Watch::new(&lesson)?, Vec::new());
@@ -104,7 +105,7 @@ struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    fn new(lesson: &'a PreparedStream) -> Result<Self, PreparedStreamError> {
+    fn new(lesson: &'a PreparedStream) -> Result<Self, JobError> {
         let network = &lesson.network;
         let [x, y] = network.network.inputs() else { unreachable!("a stream's network sees x and y") };
         let (x, y) = (Values::filled(x.shape, 0.0), Values::filled(y.shape, 0.0));
@@ -124,7 +125,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Makes a step on the batch; whether the learner took it.
-    fn step(&mut self) -> Result<bool, PreparedStreamError> {
+    fn step(&mut self) -> Result<bool, JobError> {
         let held = self.holds_labels();
         self.engine.step_on(&self.x.data, &self.y.data)?;
         let took = !held && self.holds_labels();

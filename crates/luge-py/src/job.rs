@@ -194,7 +194,7 @@ pub(crate) fn compare(py: Python<'_>, job: &Job, samples: u64) -> Result<String,
     };
     let compared =
         py.detach(|| StreamComparison::run(job, samples, |_| {})).map_err(|error| match error {
-            CompareError::Stream(error) => error.into(),
+            CompareError::Job(error) => error.into(),
             error => Refusal::unfit(error.to_string()),
         })?;
     Ok(serde_json::to_string(&compared)?)

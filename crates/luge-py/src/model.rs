@@ -210,7 +210,7 @@ fn audited(
         return Ok(other_data(refused(error).to_string()));
     }
     let lesson = match model.lesson(table, &StandardPrimaries) {
-        Err(error @ ModelError::Training(_)) => return Ok(other_data(with_reasons(&error))),
+        Err(error @ ModelError::Job(_)) => return Ok(other_data(with_reasons(&error))),
         lesson => lesson?,
     };
     let mut retrained = None;

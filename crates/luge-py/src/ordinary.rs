@@ -61,7 +61,7 @@ pub(crate) fn ordinary<'py>(
             )));
         }
         let mut known = json!({
-            "lr": prepared.network.constants.rate, "steps": prepared.steps, "halts": prepared.halts,
+            "lr": prepared.network.constants.rate, "steps": prepared.rehearsal.steps, "halts": prepared.rehearsal.halted,
             "nonzero": prepared.network.network.n_nonzero(),
             "hold": prepared.program.as_ref().and_then(|program| program.hold).unwrap_or(1),
         });
@@ -69,7 +69,7 @@ pub(crate) fn ordinary<'py>(
             return Ok((prepared.network, known));
         }
         let report = prepared.train(|_| ControlFlow::Continue(()))?;
-        known["certified"] = report.proves_the_run().into();
+        known["certified"] = report.certificate.proves_the_run().into();
         known["report"] = serde_json::to_value(&report)?;
         Ok((OrdinaryModel::new(&prepared, &report).trained()?, known))
     })?;

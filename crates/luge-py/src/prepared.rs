@@ -11,10 +11,9 @@ use luge::{
     object,
     ordinary::{OrdinaryModel, PreparedOrdinary},
     run::{Comparisons, ObservationRate},
-    stream::{StreamLandscape, StreamModel},
+    stream::{StreamLandscape, StreamModel, StreamReport},
 };
 use luge_landscape::LandscapeKind;
-use luge_sled::OverflowSite;
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -97,27 +96,21 @@ impl Network {
             Self::Stream(stream, job) => {
                 let report = stream.train(|moment| watch.see(moment.step, moment.loss))?;
                 let model = AnyModel::Stream(Box::new(StreamModel::new(job, stream, &report)));
-                let proved = report.certificate.proves_the_run();
-                Trained::new(&streamed(job, &report, proved, &report.wraps), proved, Some(model))
+                streamed(job, &report, model)
             }
             Self::Ordinary(mlp, job) => {
                 let report = mlp.train(|step| watch.see(step, f64::NAN))?;
                 let model = AnyModel::Ordinary(Box::new(OrdinaryModel::new(mlp, &report)));
-                let proved = report.proves_the_run();
-                Trained::new(&streamed(job, &report, proved, &report.wraps), proved, Some(model))
+                streamed(job, &report, model)
             }
         }
     }
 }
 
 /// The result of a run on a stream.
-fn streamed(
-    job: &StreamJob,
-    report: &impl Serialize,
-    certified: bool,
-    wraps: &[OverflowSite],
-) -> impl Serialize {
-    object! {
+fn streamed(job: &StreamJob, report: &StreamReport, model: AnyModel) -> Result<Trained, Refusal> {
+    let certified = report.certificate.proves_the_run();
+    let summary = object! {
         learner: &job.source.name,
         landscape: job.landscape.word(),
         format: job.options.format.to_string(),
@@ -126,8 +119,9 @@ fn streamed(
         #[serde(flatten)]
         report: report,
         certified: certified,
-        overflow: no_overflow(wraps).map(|claim| claim.figures),
-    }
+        overflow: no_overflow(&report.wraps).map(|claim| claim.figures),
+    };
+    Trained::new(&summary, certified, Some(model))
 }
 
 /// A network that is ready to be trained.
@@ -158,10 +152,10 @@ impl Prepared {
     #[getter]
     fn rehearsal(&self) -> Result<(u64, u64, bool), Refusal> {
         match &*self.inner {
-            Network::Stream(PreparedStream { rehearsal, .. }, _) => {
+            Network::Stream(PreparedStream { rehearsal, .. }, _)
+            | Network::Ordinary(PreparedOrdinary { rehearsal, .. }, _) => {
                 Ok((rehearsal.steps, rehearsal.n_taken, rehearsal.halted))
             }
-            Network::Ordinary(mlp, _) => Ok((mlp.steps, mlp.n_taken, mlp.halts)),
             _ => Err(Refusal::unfit("this is no run on a stream")),
         }
     }

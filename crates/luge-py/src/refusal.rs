@@ -5,8 +5,6 @@ use std::{error::Error, io};
 use luge::{
     files::{ModelError, OutputError},
     job::{JobError, ProgramError, ReadError, Source},
-    ordinary::OrdinaryError,
-    stream::PreparedStreamError,
 };
 use luge_machine::{Diagnostic, Severity};
 use pyo3::{
@@ -76,11 +74,8 @@ impl<E: Error + 'static> From<E> for Refusal {
 
 /// The error of a job, wherever it happened.
 fn of_job<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e JobError> {
-    if let Some(PreparedStreamError::Job(error)) = error.downcast_ref() {
-        return Some(error);
-    }
-    match (error.downcast_ref(), error.downcast_ref()) {
-        (Some(OrdinaryError::Job(error)), _) | (_, Some(ModelError::Job(error))) => Some(error),
+    match error.downcast_ref() {
+        Some(ModelError::Job(error)) => Some(error),
         _ => error.downcast_ref(),
     }
 }

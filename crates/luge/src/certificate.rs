@@ -1,4 +1,4 @@
-//! Certificates: what a run must prove, recomputed steps, the paper's bounds, and the answer in words.
+//! Certificates: the claims about a run, recomputed steps, the paper's bounds, and the answer in words.
 
 pub mod answer;
 pub mod gradient;
@@ -28,7 +28,7 @@ impl Claim {
     }
 }
 
-/// What may be claimed of a run, in order, and what it means that it holds.
+/// All claims that a certificate of a run can have, in order, and what each means if it holds.
 const MEANINGS: [(&str, &str); 13] = [
     ("trace", "every gradient step is a step of the machine"),
     ("gradient", "the steps follow the gradient of the network: automatic differentiation makes them too"),
@@ -45,18 +45,18 @@ const MEANINGS: [(&str, &str); 13] = [
     ("no_overflow", "no number of the program was too large for its type"),
 ];
 
-/// Claims that a certificate may do without: `gain` and `at_rest` are about streams, `layers` and `units` about tables, `program` about
-/// learners in Sled that have halted, and `no_overflow` is there only where it does not hold.
+/// Claims that a certificate may lack: `gain` and `at_rest` are about streams, `layers` and `units` about tables, `program` about
+/// learners in Sled that have halted, and `no_overflow` is present only if it does not hold.
 const OPTIONAL: [&str; 6] = ["gain", "at_rest", "layers", "units", "program", "no_overflow"];
 
-/// Claims, in order, each with its name: those of docs/construction.md, sections 5b and 7, about one run, or those of an audit. JSON has
-/// them as an object.
+/// Named claims in order: those of docs/construction.md, sections 5b and 7, about one run, or those of an audit. In JSON a certificate
+/// is an object.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(try_from = "BTreeMap<String, Claim>")]
 pub struct Certificate(Vec<(&'static str, Claim)>);
 
 impl Certificate {
-    /// Whether training did what it should: every claim that decides it holds.
+    /// Whether every claim that decides about the run holds.
     #[must_use]
     pub fn proves_the_run(&self) -> bool {
         self.0.iter().all(|(name, claim)| claim.holds || !decides(name))
@@ -74,7 +74,7 @@ impl Certificate {
         self.0.iter().find(|(own, _)| *own == name).map(|(_, claim)| claim)
     }
 
-    /// Adds a claim at the end, in place of the one of that name; `None` takes it away.
+    /// Replaces the claim of that name, or adds it at the end; `None` removes it.
     pub fn set(&mut self, name: &'static str, claim: Option<Claim>) {
         match (self.0.iter().position(|(own, _)| *own == name), claim) {
             (Some(at), Some(claim)) => self.0[at].1 = claim,
@@ -90,7 +90,7 @@ impl FromIterator<(&'static str, Claim)> for Certificate {
     }
 }
 
-/// The claim of a name, which must be there.
+/// The claim of that name; panics if there is none.
 impl Index<&str> for Certificate {
     type Output = Claim;
 
@@ -119,18 +119,18 @@ impl TryFrom<BTreeMap<String, Claim>> for Certificate {
     }
 }
 
-/// Whether a run is proved only if such a claim holds: those of the paper about sizes decide nothing, nor that of a program's numbers,
-/// for it does what it does also where they wrap around.
+/// Whether a run is proved only if this claim holds. The paper's claims about sizes decide nothing. Neither does `no_overflow`: a program
+/// whose numbers wrap around still runs as defined.
 pub(crate) fn decides(claim: &str) -> bool {
     !matches!(claim, "layers" | "units" | "no_overflow")
 }
 
-/// What it means that a claim holds.
+/// What a claim means if it holds.
 pub(crate) fn meaning(claim: &str) -> &'static str {
     MEANINGS.iter().find(|(name, _)| *name == claim).map_or("", |(_, meaning)| meaning)
 }
 
-/// No gradient reaches some nodes of a network.
+/// The claim that no gradient reaches these nodes of a network.
 pub(crate) fn no_gradient(network: &Network, own: impl Fn(NodeId) -> bool, what: &str) -> Claim {
     let differentiated = network.differentiated();
     let nodes = network.numbered_nodes().filter(|&(id, _)| own(id));
@@ -144,7 +144,7 @@ pub(crate) fn same_bits(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |differ, (a, b)| differ | a.to_bits() ^ b.to_bits()) == 0
 }
 
-/// What there is to say if the answer came after numbers that wrapped around.
+/// The claim that fails if numbers wrapped around before the answer.
 pub fn no_overflow(wraps: &[OverflowSite]) -> Option<Claim> {
     if wraps.is_empty() {
         return None;

@@ -49,11 +49,11 @@ pub struct Table {
     pub labels: Values,
     /// The line of the file that each sample stands in, counted from 1; `None` if the table is from no file.
     pub lines: Option<Vec<u64>>,
-    /// What was done to the columns; a model does the same to new data.
+    /// How the columns were prepared; a model prepares new data in the same way.
     pub preparation: Preparation,
     /// Rows that were held out of training, to test what is learned.
     pub held_out: Option<Box<Table>>,
-    /// What the reader of the file should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
@@ -94,7 +94,7 @@ struct Numbers {
     x: Vec<f64>,
     /// All labels, row by row.
     y: Vec<f64>,
-    /// What was done to the columns, if anything.
+    /// How the columns were prepared, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     preparation: Option<Preparation>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -219,7 +219,7 @@ impl Table {
         prepare(&Columns { features, targets, lines: self.lines }, n_rows, asked)
     }
 
-    /// The table with so many labels that say nothing, for a learner that takes none: 1 in every row.
+    /// The table with this many constant labels of 1, for a learner that takes no labels.
     #[must_use]
     pub fn without_labels(self, n_labels: usize) -> Self {
         let label_names = no_labels(n_labels);
@@ -240,10 +240,15 @@ impl Table {
         self.features.shape.rows
     }
 
-    /// Brings every number into the format's range, or names the first one outside it.
+    /// Features and labels of a sample.
+    pub fn sizes(&self) -> (usize, usize) {
+        (self.feature_names.len(), self.label_names.len())
+    }
+
+    /// Clamps every number to the format's range, or refuses the first one outside it.
     ///
     /// # Errors
-    /// The first number outside, if they are to be refused.
+    /// The first number outside the range, if such numbers are refused.
     pub fn fit(&mut self, format: NumberFormat, range: Range) -> Result<(), TableError> {
         let (low, high) = (format.min(), format.max());
         let parts = [(&mut self.features, &self.feature_names), (&mut self.labels, &self.label_names)];
@@ -275,7 +280,7 @@ fn number_columns(names: Vec<String>, values: &Values) -> Vec<(String, Column)> 
     names.into_iter().enumerate().map(|(i, name)| (name, Column::Numbers(column(i)))).collect()
 }
 
-/// What labels are called that a learner without any gets.
+/// The names of the labels for a learner that takes none.
 fn no_labels(n_labels: usize) -> Vec<String> {
     (0..n_labels)
         .map(|at| if at == 0 { "(no label)".to_owned() } else { format!("(no label {at})") })

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     data::{Preparation, PrepareOptions, Range, Table},
-    ordinary::{self, OrdinaryError},
+    ordinary,
     stream::StreamJob,
     trace::{PreparedTrace, Trace, TraceOptions},
     training::{PreparedTraining, TrainingOptions, TrainingReport},
@@ -41,7 +41,7 @@ use program::SizedSource;
 pub use program::{ProgramError, is_program};
 pub use source::{OpenError, ReadError, Source};
 
-/// What to do.
+/// A job of any kind.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Job {
@@ -105,7 +105,7 @@ fn linear() -> String {
 pub enum Data {
     /// A CSV file with a header.
     Csv {
-        /// What messages call it.
+        /// Its name in messages.
         name: String,
         /// The text.
         text: String,
@@ -114,10 +114,10 @@ pub enum Data {
         /// The features' columns; none: all others.
         #[serde(default)]
         features: Option<Vec<String>>,
-        /// Whether the nearest number of the format is taken for numbers outside it.
+        /// Whether numbers outside the format are clamped to its range.
         #[serde(default)]
         saturate: bool,
-        /// What is to be done to its columns.
+        /// How its columns are prepared.
         #[serde(default, rename = "prepare")]
         asked: PrepareOptions,
     },
@@ -125,14 +125,14 @@ pub enum Data {
     Table(Table),
 }
 
-/// A machine that was read, and what is known about its text.
+/// A machine that was read, and its source's format and warnings.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// The machine.
     pub machine: Machine,
     /// The content of its tapes, if its file says so.
     pub input: Option<Input>,
-    /// What is doubtful in its text.
+    /// Warnings about its text.
     pub warnings: Vec<Diagnostic>,
     /// The format it was read as; `None` for a program.
     pub format: Option<Format>,
@@ -147,10 +147,10 @@ impl From<(Format, MachineFile)> for Loaded {
     }
 }
 
-/// What a compiled program says of itself.
+/// Facts about a compiled program.
 #[derive(Clone, Debug)]
 pub struct CompiledInfo {
-    /// How many numbers it leaves.
+    /// How many numbers theta has.
     pub n_theta: usize,
     /// For every state the program's line that it belongs to, if there is one.
     pub lines: Vec<Option<u32>>,
@@ -200,7 +200,7 @@ impl TraceJob {
     /// # Errors
     /// Everything that can be wrong with the job.
     pub fn plan(&self, loaded: &Loaded) -> Result<PreparedTrace, JobError> {
-        Ok(PreparedTrace::new(&loaded.machine, &self.initial_tapes(loaded)?, &self.options)?)
+        PreparedTrace::new(&loaded.machine, &self.initial_tapes(loaded)?, &self.options)
     }
 
     /// Prepares the job and trains the landscape, comparing it with the simulator at every step.
@@ -218,20 +218,20 @@ impl TraceJob {
     /// # Errors
     /// Everything that can be wrong with the job.
     pub fn trace(&self) -> Result<Trace, JobError> {
-        Ok(self.prepare()?.run(|_| ControlFlow::Continue(()))?)
+        self.prepare()?.run(|_| ControlFlow::Continue(()))
     }
 
     /// The machine on its input as a circuit.
     ///
     /// # Errors
     /// If it does not halt within the steps, or is not a circuit.
-    pub fn circuit(&self, loaded: &Loaded) -> Result<luge_circuit::Circuit, OrdinaryError> {
+    pub fn circuit(&self, loaded: &Loaded) -> Result<luge_circuit::Circuit, JobError> {
         ordinary::machine_circuit(&loaded.machine, &self.initial_tapes(loaded)?, self.options.steps)
     }
 }
 
 impl TrainJob {
-    /// A learner on its data. One that ships is known by its text, and comes with its number format and primary network.
+    /// A learner on its data. A learner that ships comes with its number format, primary network and landscape.
     pub fn new(source: Source, data: Data) -> Self {
         let mut options = TrainingOptions::default();
         let mut primary = Self::usual_primary(&source).to_owned();
@@ -303,7 +303,7 @@ impl TrainJob {
         Ok(loaded)
     }
 
-    /// What a program does by definition, in at most this many statements; `None` if the learner is a machine.
+    /// Runs a program in the interpreter for at most this many statements; `None` if the learner is a machine.
     ///
     /// # Errors
     /// If the program is wrong.
@@ -348,14 +348,14 @@ impl TrainJob {
     /// ```
     ///
     /// # Errors
-    /// Everything that can be wrong with the job. A run that goes wrong is a certificate that does not hold.
+    /// Everything that can be wrong with the job. A run that goes wrong gives a certificate that does not hold.
     pub fn train(&self) -> Result<(PreparedTraining, TrainingReport), JobError> {
         let prepared = self.prepare()?;
         let report = prepared.train(|_| ControlFlow::Continue(()))?;
         Ok((prepared, report))
     }
 
-    /// Puts together what was read.
+    /// Prepares a table and a learner that were read.
     ///
     /// # Errors
     /// If the parts do not fit together.
@@ -376,17 +376,11 @@ impl TrainJob {
         {
             return Err(JobError::repeats(&self.source, ran.line.unwrap_or(1)));
         }
-        let lesson = PreparedTraining::prepare(learner, primary, table, self.options.clone())?;
-        if !program::is_program(&self.source) {
-            return Ok(lesson);
-        }
-        let (source, set, format) = (self.source.clone(), self.set.clone(), self.options.format);
-        Ok(lesson.of_program(Box::new(move |table, machine_steps| {
-            // Where the machine halts the program ends.
-            let limit = machine_steps.saturating_mul(STATEMENTS_PER_STEP);
-            let sizes = (table.feature_names.len(), table.label_names.len());
-            SizedSource { source: &source, set: &set, format, sizes }.interpret(table, limit).ok()
-        })))
+        let prepared = PreparedTraining::prepare(learner, primary, table, self.options.clone())?;
+        Ok(match program::is_program(&self.source) {
+            true => prepared.of_program(self.source.clone(), self.set.clone()),
+            false => prepared,
+        })
     }
 
     /// The learner, for samples with this many features and labels.
@@ -396,11 +390,11 @@ impl TrainJob {
 
     /// The learner, for the samples of a table.
     pub fn for_table(&self, table: &Table) -> SizedSource<'_> {
-        self.sized((table.feature_names.len(), table.label_names.len()))
+        self.sized(table.sizes())
     }
 }
 
-/// Statements that the interpreter runs before training, to find programs that repeat themselves and never end.
+/// Statements that the interpreter runs before training, to find programs that never end because their state repeats.
 const FIRST_STATEMENTS: u64 = 1 << 20;
 
 /// The most statements that one machine step can stand for: most statements take many steps, a few take none.
@@ -425,7 +419,7 @@ impl Data {
         Ok(table)
     }
 
-    /// Makes every number of a table of a file one that the format can hold; numbers that were read before are left alone.
+    /// Brings every number of a CSV file into the format's range; tables of numbers stay as they are.
     fn fit(&self, table: &mut Table, format: NumberFormat) -> Result<(), JobError> {
         let Self::Csv { name, saturate, .. } = self else { return Ok(()) };
         let range = if *saturate { Range::Saturate } else { Range::Refuse };

@@ -1,7 +1,7 @@
 //! Circuits run by plain SGD on an ordinary MLP: linear layers and ReLUs, every weight trained, one constant rate.
 //!
-//! [`PreparedOrdinary::new`] runs the circuit's simulator on the stream, chooses the constants for as many steps, and builds the
-//! network; [`PreparedOrdinary::train`] trains it beside the simulator and says what the run proved. docs/ordinary.md has the theorem in words.
+//! [`PreparedOrdinary::new`] runs the circuit's simulator on the stream, chooses constants for that many steps, and builds the network;
+//! [`PreparedOrdinary::train`] trains it in lockstep with the simulator and certifies the run. docs/ordinary.md states the theorem.
 
 mod certificate;
 mod learner;
@@ -10,20 +10,18 @@ mod onnx;
 mod program;
 mod torch;
 
-use luge_circuit::{Circuit, Code, Cycle, NotExclusive, Sample, SampleShape, Simulator, machine};
-use luge_landscape::mlp::{CircuitNetwork, Float, MlpConstants, MlpConstantsError, Readout, Safeguards};
+use luge_circuit::{Circuit, Code, Cycle, Sample, SampleShape, Simulator, machine};
+use luge_landscape::mlp::{CircuitNetwork, Float, MlpConstants, Readout, Safeguards};
 use luge_machine::{Input, Machine, Outcome, Step, lowering};
 use luge_net::{NumberFormat, numbers::Overflow};
-use luge_train::TrainError;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     job::{JobError, program::number_bits},
     run::{lockstep::Window, memory},
-    stream::{Samples, Stream, StreamEngineChoice},
-    trace::{LONGEST_SEARCH, TraceError},
+    stream::{Rehearsal, Samples, Stream, StreamEngineChoice},
+    trace::LONGEST_SEARCH,
 };
-pub use certificate::OrdinaryReport;
 pub use learner::{LearnerCircuit, Theta};
 pub use model::{OrdinaryCard, OrdinaryModel};
 pub use onnx::{MAX_ONNX_BYTES, onnx};
@@ -33,7 +31,7 @@ pub use torch::{MAX_EXPORTED_BYTES, TorchError, TorchExport};
 /// How to train.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OrdinaryOptions {
-    /// What computes the gradients; left out: every weight where that takes seconds, else the weights that are not zero.
+    /// What computes the gradients; default: every weight where that takes seconds, otherwise the nonzero weights.
     pub engine: Option<StreamEngineChoice>,
     /// The arithmetic.
     pub float: Float,
@@ -53,69 +51,6 @@ impl Default for OrdinaryOptions {
     }
 }
 
-/// Why a circuit cannot be trained.
-#[derive(Debug, thiserror::Error)]
-pub enum OrdinaryError {
-    /// A circuit learns from samples of one shape.
-    #[error(
-        "the circuit's samples have {} features and {} labels, but the stream has {} features and {} labels",
-        .expected.0, .expected.1, .found.0, .found.1
-    )]
-    Shape {
-        /// Features and labels of the circuit's samples.
-        expected: (usize, usize),
-        /// Features and labels that pass.
-        found: (usize, usize),
-    },
-    /// A circuit that takes samples needs a stream, and no other does.
-    #[error("{}", if *.takes { "the circuit takes samples, but there is no stream" } else { "the circuit takes no samples from the stream" })]
-    Stream {
-        /// Whether the circuit takes samples.
-        takes: bool,
-    },
-    /// Only two's complement can be read from a weight.
-    #[error("landscape mlp reads numbers in two's complement, and {format} is not")]
-    Format {
-        /// The format.
-        format: NumberFormat,
-    },
-    /// A circuit takes one sample.
-    #[error("landscape mlp takes one sample a step, not {0}")]
-    OneSample(usize),
-    /// The circuit breaks its own promise.
-    #[error("after {step} steps {reason}")]
-    NotExclusive {
-        /// Steps made.
-        step: Step,
-        /// The sum.
-        #[source]
-        reason: NotExclusive,
-    },
-    /// Out of range, `assert` or `reject`.
-    #[error("after {steps} steps and {taken} samples taken, the program rejects its data")]
-    Rejected {
-        /// Steps made.
-        steps: Step,
-        /// Samples taken.
-        taken: u64,
-    },
-    /// No constants.
-    #[error(transparent)]
-    Constants(#[from] MlpConstantsError),
-    /// An engine refused.
-    #[error(transparent)]
-    Train(#[from] TrainError),
-    /// The machine cannot be run.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
-    /// What can be wrong with any job.
-    #[error(transparent)]
-    Job(#[from] JobError),
-    /// The machine is no circuit.
-    #[error(transparent)]
-    Machine(#[from] machine::MachineError),
-}
-
 /// A circuit's network, ready to be trained.
 ///
 /// ```
@@ -131,7 +66,7 @@ pub enum OrdinaryError {
 /// let circuit = luge_circuit::Shipped::Parity.circuit(4);
 /// let prepared = PreparedOrdinary::new(circuit, Some(samples), OrdinaryOptions::default())?;
 /// let report = prepared.train(|_| ControlFlow::Continue(()))?;
-/// assert!(report.halted && report.proves_the_run());
+/// assert!(report.halted && report.certificate.proves_the_run());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct PreparedOrdinary {
@@ -141,12 +76,8 @@ pub struct PreparedOrdinary {
     pub network: CircuitNetwork,
     /// How to train.
     pub options: OrdinaryOptions,
-    /// Steps that the simulator makes on the same stream.
-    pub steps: Step,
-    /// Samples that it takes.
-    pub n_taken: u64,
-    /// Whether it halts.
-    pub halts: bool,
+    /// What the simulator does on the same stream.
+    pub rehearsal: Rehearsal,
     /// What its registers mean.
     pub theta: Option<Theta>,
     /// The program that the circuit was compiled from.
@@ -155,19 +86,19 @@ pub struct PreparedOrdinary {
     samples: Option<Samples>,
 }
 
-/// Dense training of so many weights in all steps together takes seconds.
+/// Weights times steps up to which dense training takes seconds.
 const MAX_DENSE_WORK: u64 = 1 << 32;
 
 impl PreparedOrdinary {
-    /// Runs the simulator, chooses constants for as many steps, and builds the network.
+    /// Runs the simulator, chooses constants for that many steps, and builds the network.
     ///
     /// # Errors
-    /// If circuit and stream do not fit together, or there are no constants for so many steps.
+    /// If circuit and stream do not fit together, or there are no constants for that many steps.
     pub fn new(
         learner: impl Into<LearnerCircuit>,
         samples: Option<Samples>,
         options: OrdinaryOptions,
-    ) -> Result<Self, OrdinaryError> {
+    ) -> Result<Self, JobError> {
         let learner = learner.into();
         let circuit = &learner.circuit;
         match (circuit.samples(), samples.as_ref().map(Samples::sizes)) {
@@ -175,34 +106,35 @@ impl PreparedOrdinary {
             (Some(shape), Some(found)) => {
                 let expected = (shape.n_features, shape.n_labels);
                 if found != expected {
-                    return Err(OrdinaryError::Shape { expected, found });
+                    return Err(JobError::SampleShape { expected, found });
                 }
             }
-            (shape, _) => return Err(OrdinaryError::Stream { takes: shape.is_some() }),
+            (shape, _) => return Err(JobError::NeedsStream { takes: shape.is_some() }),
         }
         let hold = learner.program.as_ref().and_then(|program| program.hold);
         let mut stream = SampleStream::open(circuit.samples(), samples.as_ref(), options.seed).held(hold);
         let mut simulator = Simulator::new(circuit);
-        let mut halts = false;
-        while simulator.steps() < options.steps && !halts {
+        let mut halted = false;
+        while simulator.steps() < options.steps && !halted {
             let step = simulator.steps();
             let cycle = simulator.step(&stream.next_sample().bits);
-            halts = cycle.map_err(|reason| OrdinaryError::NotExclusive { step, reason })? == Cycle::Halted;
+            halted = cycle.map_err(|reason| JobError::NotExclusive { step, reason })? == Cycle::Halted;
         }
         let (steps, n_taken) = (simulator.steps(), simulator.n_taken());
         if learner.program.as_ref().is_some_and(|program| program.has_rejected(simulator.registers())) {
-            return Err(OrdinaryError::Rejected { steps, taken: n_taken });
+            return Err(JobError::SamplesRejected { steps, taken: n_taken });
         }
         let planned = (steps + options.after).next_power_of_two().max(64);
         let (network, readout) = network_of(&learner, planned, options.float)?;
         let LearnerCircuit { circuit, theta, program } = learner;
-        Ok(Self { circuit, network, options, steps, n_taken, halts, theta, program, readout, samples })
+        let rehearsal = Rehearsal { steps, n_taken, halted };
+        Ok(Self { circuit, network, options, rehearsal, theta, program, readout, samples })
     }
 
     /// The engine that trains.
     #[must_use]
     pub fn engine(&self) -> StreamEngineChoice {
-        let work = self.network.network.n_weights().saturating_mul(self.steps + self.options.after);
+        let work = self.network.network.n_weights().saturating_mul(self.rehearsal.steps + self.options.after);
         let found =
             if work <= MAX_DENSE_WORK { StreamEngineChoice::Dense } else { StreamEngineChoice::Sparse };
         self.options.engine.unwrap_or(found)
@@ -219,12 +151,12 @@ impl PreparedOrdinary {
     }
 }
 
-/// The network of a circuit, and what it adds to the circuit's own output.
+/// The network of a circuit, and the readout that it adds to the circuit's own output.
 fn network_of(
     learner: &LearnerCircuit,
     planned: Step,
     float: Float,
-) -> Result<(CircuitNetwork, Option<Readout>), MlpConstantsError> {
+) -> Result<(CircuitNetwork, Option<Readout>), JobError> {
     let circuit = &learner.circuit;
     let constants = MlpConstants::choose(circuit.samples(), planned, float)?;
     let readout = learner.theta.as_ref().and_then(|theta| theta.readout(circuit.samples()));
@@ -237,26 +169,22 @@ fn network_of(
 ///
 /// # Errors
 /// If the machine does not halt soon, or is no circuit.
-pub fn machine_circuit(
-    machine: &Machine,
-    input: &Input,
-    steps: Option<Step>,
-) -> Result<Circuit, OrdinaryError> {
-    let lowered = lowering::lower(machine, lowering::Moves::Keep).map_err(TraceError::from)?;
+pub fn machine_circuit(machine: &Machine, input: &Input, steps: Option<Step>) -> Result<Circuit, JobError> {
+    let lowered = lowering::lower(machine, lowering::Moves::Keep)?;
     let input = lowered.encode(input);
     let mut simulator = luge_machine::Simulator::new(lowered.normal.machine(), &input);
     let limit = steps.unwrap_or(LONGEST_SEARCH);
-    let outcome = memory::run(&mut simulator, limit).map_err(TraceError::from)?;
+    let outcome = memory::run(&mut simulator, limit)?;
     if steps.is_none() && matches!(outcome, Outcome::StepLimit) {
-        return Err(TraceError::DoesNotHalt(limit).into());
+        return Err(JobError::DoesNotHalt(limit));
     }
     let window = Window::around(&simulator, &input, |needed| needed)
-        .map_err(|needed| TraceError::TooFewCells { needed, given: 0 })?;
+        .map_err(|needed| JobError::TooFewCells { needed, given: 0 })?;
     let tapes = machine::Tapes { input: &input, cells: window.cells(), samples: None };
     Ok(machine::circuit_of(&lowered.normal, &tapes)?.0)
 }
 
-/// A sample as the network sees it, and as the simulator does.
+/// A sample as the network and the simulator see it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Passing {
     /// The features.
@@ -287,7 +215,7 @@ impl SampleStream {
         Self { shape, stream, n_passed: 0, hold: 1, now: Passing::default() }
     }
 
-    /// The same, where each sample passes for so many steps.
+    /// The same stream with each sample repeated for this many steps.
     #[must_use]
     pub fn held(mut self, hold: Option<usize>) -> Self {
         self.hold = hold.map_or(1, |hold| hold.max(1) as u64);
@@ -322,7 +250,7 @@ impl SampleStream {
     }
 }
 
-/// Rounds a number to one that a code can write, and gives its bits.
+/// Rounds a number to one that the code can represent, and gives its bits.
 fn coded(code: Code, value: &mut f64) -> Vec<bool> {
     if code == Code::Bit {
         *value = if *value > 0.0 { 1.0 } else { -1.0 };
@@ -344,7 +272,7 @@ pub fn sample_format(shape: SampleShape) -> NumberFormat {
     format_of(Code::Fixed { n_integer: a.0.max(b.0), n_fraction: a.1.max(b.1) })
 }
 
-/// The number format of a code; bits pass through any.
+/// The number format of a code.
 fn format_of(code: Code) -> NumberFormat {
     let text = match code {
         Code::Bit => "fix:2.0".to_owned(),

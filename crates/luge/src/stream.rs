@@ -1,5 +1,4 @@
-//! Learning from a stream: every gradient step sees another batch, and the network knows no other data than the
-//! current batch and its own weights.
+//! Learning from a stream: every gradient step sees a new batch, and depends only on that batch and the weights.
 //!
 //! A [`StreamJob`] works like every job: it reads the learner, opens the stream and builds the network
 //! ([`StreamJob::prepare`]), then trains it in lockstep with the simulator on the same stream and certifies the run
@@ -29,11 +28,11 @@ use luge_net::{
     NumberFormat,
     numbers::{Negatives, Overflow},
 };
-use luge_train::{Snapshot, TrainError};
+use luge_train::Snapshot;
 
 use crate::{
     job::{JobError, source::Source},
-    ordinary::{CircuitProgram, LearnerCircuit, OrdinaryError, Theta},
+    ordinary::{CircuitProgram, LearnerCircuit, Theta},
     run::lockstep::Window,
     training::read_theta,
 };
@@ -45,49 +44,6 @@ pub use model::{StreamCard, StreamModel};
 pub use options::{StreamEngineChoice, StreamLandscape, StreamOptions};
 pub use rule::StreamMismatch;
 pub use samples::{Concept, Draw, NotDrawable, Order, Samples, Stream};
-
-/// Why a learner cannot learn from a stream. Everything is found out before training begins.
-#[derive(Debug, thiserror::Error)]
-pub enum PreparedStreamError {
-    /// What can be wrong with any job.
-    #[error(transparent)]
-    Job(#[from] JobError),
-    /// The network cannot be built.
-    #[error(transparent)]
-    Network(#[from] StreamError),
-    /// A label that is larger than was said.
-    #[error("a label of the table is {label}, but labels were said to be at most {bound} in size")]
-    Label {
-        /// The label.
-        label: f64,
-        /// The bound.
-        bound: f64,
-    },
-    /// The machine stopped where it should not, or took or latched wrongly.
-    #[error("after {step} steps and {taken} batches taken, {why}")]
-    Stopped {
-        /// Steps made.
-        step: Step,
-        /// Batches taken.
-        taken: u64,
-        /// What happened.
-        why: String,
-    },
-    /// The allowed cells do not hold the run.
-    #[error("the run needs {needed} cells per tape, but only {allowed} are allowed")]
-    Cells {
-        /// Cells needed.
-        needed: usize,
-        /// Cells allowed.
-        allowed: usize,
-    },
-    /// A checkpoint that is not of this run.
-    #[error("the checkpoint {0}")]
-    Checkpoint(&'static str),
-    /// An engine refused.
-    #[error(transparent)]
-    Train(#[from] TrainError),
-}
 
 /// A network for a stream, ready to be trained.
 pub struct PreparedStream {
@@ -101,7 +57,7 @@ pub struct PreparedStream {
     pub window: Window,
     /// The network.
     pub network: StreamNetwork,
-    /// What the simulator found.
+    /// The simulator's run on the stream.
     pub rehearsal: Rehearsal,
     /// The program that the learner was compiled from, and its constants.
     program: Option<(Source, Vec<String>)>,
@@ -110,26 +66,25 @@ pub struct PreparedStream {
     input: Input,
 }
 
-/// A moment of a run: a step is about to be made.
+/// A run just before one of its steps.
 #[derive(Clone, Copy)]
 pub struct StreamMoment<'a> {
     /// Steps made.
     pub step: Step,
-    /// The network's loss on the batch that passes: half the squared distance of A from its labels, as is found in every situation that
-    /// is differentiated.
+    /// The network's loss on the current batch: half the squared distance of A from its labels.
     pub loss: f64,
     /// The weights, to resume from; `None` if the network's layers are not recognised.
     pub snapshot: &'a dyn Fn() -> Option<Snapshot>,
 }
 
-/// What the simulator found on the stream, before anything is trained.
+/// The run of the simulator on the stream, before anything is trained.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rehearsal {
-    /// Steps made: all until the machine halted, or as many as are allowed.
+    /// Steps until the learner halted, or as many as are allowed.
     pub steps: Step,
     /// Batches taken.
     pub n_taken: u64,
-    /// Whether the machine halted.
+    /// Whether the learner halted.
     pub halted: bool,
 }
 
@@ -140,7 +95,7 @@ fn network(
     options: &StreamOptions,
     (layout, window): (&DataLayout, &Window),
     label_bound: Option<f64>,
-) -> Result<StreamNetwork, PreparedStreamError> {
+) -> Result<StreamNetwork, JobError> {
     let options = luge_landscape::StreamOptions {
         vertices: options.vertices,
         n_cells: window.n_cells,
@@ -156,7 +111,7 @@ fn network(
 }
 
 impl PreparedStream {
-    /// Puts together what was read.
+    /// Prepares a learner, a primary network and samples that were read.
     ///
     /// # Errors
     /// If the parts do not fit together, or the machine does not learn from this stream.
@@ -165,7 +120,7 @@ impl PreparedStream {
         primary: Arc<dyn Primary>,
         samples: Samples,
         options: StreamOptions,
-    ) -> Result<Self, PreparedStreamError> {
+    ) -> Result<Self, JobError> {
         let layout = options.layout(samples.sizes());
         let label_bound = options.label_bound.or_else(|| samples.label_bound());
         check_labels(&samples, label_bound)?;
@@ -186,34 +141,34 @@ impl PreparedStream {
         Stream::open(self.samples.clone(), self.options.format, self.options.seed)
     }
 
-    /// The judge at the start of its run.
+    /// The simulator at the start of its run.
     fn simulator(&self) -> StreamSimulator<'_> {
         let machine = self.learner.lowered().normal.machine();
         StreamSimulator::new(machine, &self.input, self.learner.memory(&self.layout))
     }
 
-    /// Trains, every step held to the simulator's, and draws up the certificate. `watch` sees every step.
+    /// Trains, compares every step with the simulator, and certifies the run. `watch` sees every step.
     ///
     /// # Errors
-    /// If an engine refuses. A run that is not what it should be is a certificate that does not hold.
+    /// If an engine fails. A run that goes wrong gives a certificate that does not hold.
     pub fn train(
         &self,
         watch: impl FnMut(StreamMoment<'_>) -> ControlFlow<()>,
-    ) -> Result<StreamReport, PreparedStreamError> {
+    ) -> Result<StreamReport, JobError> {
         certificate::train(self, None, watch)
     }
 
-    /// Resumes a run from the weights of one of its steps. Because anybody can write a checkpoint, the steps before it are made and
-    /// checked again meanwhile, on another core if there is one: nothing but the weights comes from the snapshot, and these must be
-    /// those of the run, bit for bit. While the run waits for them at its end, `watch` sees its last step again and again.
+    /// Resumes a run from the weights of one of its steps. A checkpoint is not trusted: the steps before it are repeated and checked in
+    /// parallel, and must lead to the same weights, bit for bit. While the run waits for that at its end, `watch` sees its last step again
+    /// and again.
     ///
     /// # Errors
-    /// If the snapshot does not fit the run, or an engine refuses.
+    /// If the snapshot does not fit the run, or an engine fails.
     pub fn resume(
         &self,
         from: &Snapshot,
         watch: impl FnMut(StreamMoment<'_>) -> ControlFlow<()>,
-    ) -> Result<StreamReport, PreparedStreamError> {
+    ) -> Result<StreamReport, JobError> {
         certificate::train(self, Some(from), watch)
     }
 
@@ -223,7 +178,7 @@ impl PreparedStream {
         y.iter().map(|y| (carrier - y) * (carrier - y)).sum::<f64>() / 2.0
     }
 
-    /// Between which levels the loss lies while the machine runs; after that it is that of the answer.
+    /// The bounds of the loss while the machine runs; after that it is the loss of the answer.
     #[must_use]
     pub fn loss_levels(&self) -> Bounds {
         let constants = self.network.constants;
@@ -242,16 +197,16 @@ impl PreparedStream {
     ///
     /// # Errors
     /// If samples are not one label in two's complement, or the machine is no circuit.
-    pub fn circuit(&self) -> Result<LearnerCircuit, OrdinaryError> {
+    pub fn circuit(&self) -> Result<LearnerCircuit, JobError> {
         let layout = &self.layout;
         let NumberFormat::Fixed(fixed) = layout.format else {
-            return Err(OrdinaryError::Format { format: layout.format });
+            return Err(JobError::MlpFormat(layout.format));
         };
         if fixed.negatives() != Negatives::TwosComplement {
-            return Err(OrdinaryError::Format { format: layout.format });
+            return Err(JobError::MlpFormat(layout.format));
         }
         if layout.n_samples != 1 {
-            return Err(OrdinaryError::OneSample(layout.n_samples));
+            return Err(JobError::OneSample(layout.n_samples));
         }
         let code = Code::Fixed { n_integer: fixed.n_integer(), n_fraction: fixed.n_fraction() };
         let (n_features, n_labels) = (layout.n_features, layout.n_labels);
@@ -293,7 +248,7 @@ impl PreparedStream {
     }
 }
 
-/// A batch as the bits that go into the judge's memory.
+/// A batch as the bits of the simulator's memory.
 fn bits(format: NumberFormat, x: &[f64], y: &[f64]) -> Batch {
     let symbols = |numbers: &[f64]| {
         let word = |&number: &f64| format.encode(number, Overflow::Saturate).ok();
@@ -303,15 +258,15 @@ fn bits(format: NumberFormat, x: &[f64], y: &[f64]) -> Batch {
     Batch { features: symbols(x), labels: symbols(y) }
 }
 
-fn check_labels(samples: &Samples, bound: Option<f64>) -> Result<(), PreparedStreamError> {
+fn check_labels(samples: &Samples, bound: Option<f64>) -> Result<(), JobError> {
     let (Samples::Table(table, _), Some(bound)) = (samples, bound) else { return Ok(()) };
     match table.labels.data.iter().find(|label| label.abs() > bound) {
-        Some(&label) => Err(PreparedStreamError::Label { label, bound }),
+        Some(&label) => Err(JobError::LabelBound { label, bound }),
         None => Ok(()),
     }
 }
 
-/// Runs the judge alone: how long the run is, and how many cells it needs.
+/// Runs the simulator alone, to find how long the run is and how many cells it needs.
 fn rehearse(
     learner: &Learner,
     layout: &DataLayout,
@@ -319,7 +274,7 @@ fn rehearse(
     samples: &Samples,
     options: &StreamOptions,
     primary: &dyn Primary,
-) -> Result<(Rehearsal, Window), PreparedStreamError> {
+) -> Result<(Rehearsal, Window), JobError> {
     let machine = learner.lowered().normal.machine();
     let mut simulator = StreamSimulator::new(machine, input, learner.memory(layout));
     let mut stream = Stream::open(samples.clone(), options.format, options.seed);
@@ -328,7 +283,7 @@ fn rehearse(
     while simulator.steps() < options.steps {
         stream.pass(&mut y);
         let (step, taken) = (simulator.steps(), simulator.n_taken());
-        let stopped = |why: String| PreparedStreamError::Stopped { step, taken, why };
+        let stopped = |why: String| JobError::Stopped { step, taken, why };
         let batch = || {
             stream.features(&mut x);
             bits(options.format, &x, &y)
@@ -350,7 +305,7 @@ fn rehearse(
     }
     let known = (layout.end() + 1).max(primary.n_weights() * layout.width() + 1);
     let window = Window::common(simulator.simulator(), input, known, options.cells)
-        .map_err(|needed| PreparedStreamError::Cells { needed, allowed: options.cells.unwrap_or(0) })?;
+        .map_err(|needed| JobError::TooFewCells { needed, given: options.cells.unwrap_or(0) })?;
     let (steps, n_taken) = (simulator.steps(), simulator.n_taken());
     Ok((Rehearsal { steps, n_taken, halted }, window))
 }

@@ -2,7 +2,6 @@
 //!
 //! The code follows the paper's outline: machine, normal form, window, landscape, training, comparison.
 
-mod error;
 mod options;
 
 use std::ops::ControlFlow;
@@ -19,6 +18,7 @@ use serde::Serialize;
 use crate::{
     certificate::gradient::{self, GradientCheck},
     files::{checkpoint::snapshot_digest, json},
+    job::JobError,
     run::{
         engine::{Chosen, EngineChoice, Task, TrainingConfig},
         follow::{Decoder, ObservationRate, RunProgress, RunSetup, TapeLimit},
@@ -27,7 +27,6 @@ use crate::{
         run_stats::{FirstMismatch, Levels, RunStats},
     },
 };
-pub use error::TraceError;
 pub use options::TraceOptions;
 
 /// Steps after which a machine is assumed not to halt if the user sets no limit and the dense engine must know.
@@ -40,7 +39,7 @@ pub const LONGEST_TRACE: Step = 100_000_000;
 pub const MAX_CELLS: usize = 1 << 24;
 
 /// Input cells beyond which `internal` does not declare all contents.
-const MAX_DECLARED_CELLS: usize = 12;
+pub(crate) const MAX_DECLARED_CELLS: usize = 12;
 
 /// Cells added on each side of what a run needs.
 const MARGIN: usize = 2;
@@ -62,7 +61,7 @@ pub struct PreparedTrace {
     pub landscape: Landscape,
     /// Where the run starts.
     pub start: Configuration,
-    /// Steps to the halt, if it comes within the limit and the dense engine, which must know, is the one that trains.
+    /// Steps to the halt, if it comes within the limit and the dense engine trains, which must know them.
     pub machine_steps: Option<Step>,
     /// The most gradient steps.
     pub most_steps: Step,
@@ -70,7 +69,7 @@ pub struct PreparedTrace {
     dense: Option<Chosen>,
 }
 
-/// What a trace showed.
+/// The result of a trace.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Trace {
@@ -105,7 +104,7 @@ pub struct Trace {
     /// The engine that trained, and why that one.
     #[serde(flatten)]
     pub chosen: Chosen,
-    /// What automatic differentiation says of some of its steps.
+    /// Steps recomputed by automatic differentiation.
     pub gradient: GradientCheck,
     /// The digest of all vertices visited.
     #[serde(serialize_with = "json::path")]
@@ -115,13 +114,13 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Whether training traced the machine exactly: no mismatch, steps that are the network's own, losses where the construction says, and
-    /// an end where the machine's end is.
+    /// Whether training traced the machine exactly: no mismatch, steps that follow the network's gradient, losses within their bounds, and
+    /// the same end.
     pub fn matches_machine(&self) -> bool {
         self.bounds_held && self.decodes_to_machine()
     }
 
-    /// The same, wherever the losses lie: with noise they leave the bounds although every iterate is the machine's.
+    /// The same without the bounds on losses, which noise exceeds although every iterate is the machine's.
     pub fn decodes_to_machine(&self) -> bool {
         self.mismatches == 0 && self.gradient.holds() && self.ended_alike()
     }
@@ -137,12 +136,12 @@ impl Trace {
 }
 
 impl PreparedTrace {
-    /// Lowers the machine, runs it once to learn what it needs, and builds the landscape.
+    /// Lowers the machine, runs it once to find how many cells it needs, and builds the landscape.
     ///
     /// # Errors
     /// Everything that can be wrong with the request.
-    pub fn new(machine: &Machine, input: &Input, options: &TraceOptions) -> Result<Self, TraceError> {
-        // Whether a landscape is piecewise linear needs no landscape: only `internal` is.
+    pub fn new(machine: &Machine, input: &Input, options: &TraceOptions) -> Result<Self, JobError> {
+        // Only `internal` is piecewise linear; that is known before a landscape is built.
         if options.manner.rate == Rate::LineSearch && options.landscape != LandscapeKind::Internal {
             return Err(TrainError::NotPiecewiseLinear.into());
         }
@@ -151,7 +150,7 @@ impl PreparedTrace {
         let input = lowered.encode(input);
         if options.steps.is_none() && !halting_reachable(lowered.normal.machine()) {
             let start = lowered.normal.machine().state(lowered.normal.start()).name.clone();
-            return Err(TraceError::HaltingUnreachable(start));
+            return Err(JobError::HaltingUnreachable(start));
         }
         let dense = options.chosen_dense(&lowered.normal)?;
         let mut simulator = Simulator::new(lowered.normal.machine(), &input);
@@ -160,7 +159,7 @@ impl PreparedTrace {
         if dense.is_some() {
             machine_steps = match memory::run(&mut simulator, limit)? {
                 Outcome::StepLimit if options.steps.is_none() => {
-                    return Err(TraceError::DoesNotHalt(limit));
+                    return Err(JobError::DoesNotHalt(limit));
                 }
                 Outcome::StepLimit => None,
                 Outcome::Halted { .. } | Outcome::NoRule { .. } => Some(simulator.steps()),
@@ -168,12 +167,9 @@ impl PreparedTrace {
         }
         let n_cells = |needed: usize| options.cells.unwrap_or(needed + 2 * MARGIN);
         let window = Window::around(&simulator, &input, n_cells)
-            .map_err(|needed| TraceError::TooFewCells { needed, given: options.cells.unwrap_or_default() })?;
+            .map_err(|needed| JobError::TooFewCells { needed, given: options.cells.unwrap_or_default() })?;
         if window.n_cells.saturating_mul(lowered.normal.n_tapes()) > MAX_CELLS {
-            return Err(TraceError::TooManyCells {
-                needed: window.n_cells,
-                n_tapes: lowered.normal.n_tapes(),
-            });
+            return Err(JobError::TooManyCells { needed: window.n_cells, n_tapes: lowered.normal.n_tapes() });
         }
         if options.landscape == LandscapeKind::Internal && machine_steps.is_none() {
             return Err(BuildError::Internal(InternalError::NeverHalts(window.n_cells)).into());
@@ -181,7 +177,7 @@ impl PreparedTrace {
         options.ask_network(&lowered.normal, window.n_cells)?;
         let start = window
             .configuration(&Simulator::new(lowered.normal.machine(), &input))
-            .ok_or(TraceError::TooFewCells { needed: window.n_cells + 1, given: window.n_cells })?;
+            .ok_or(JobError::TooFewCells { needed: window.n_cells + 1, given: window.n_cells })?;
         let mut build = options.landscape_of(window.n_cells);
         if options.landscape == LandscapeKind::Internal {
             build.declared = declared(&start, &input, &window)?;
@@ -215,7 +211,7 @@ impl PreparedTrace {
     ///
     /// # Errors
     /// If the start is not a configuration of the landscape.
-    pub fn task(&self) -> Result<Task<'_>, TraceError> {
+    pub fn task(&self) -> Result<Task<'_>, JobError> {
         let encoded = self.landscape.encode_sparse(&self.start);
         let (parameters, inputs) = encoded.ok_or(BuildError::Internal(InternalError::NothingDeclared))?;
         let manner = match &self.dense {
@@ -234,7 +230,7 @@ impl PreparedTrace {
     ///
     /// # Errors
     /// If the engine cannot be opened or cannot compute a gradient.
-    pub fn run(&self, watch: impl FnMut(RunProgress<'_>) -> ControlFlow<()>) -> Result<Trace, TraceError> {
+    pub fn run(&self, watch: impl FnMut(RunProgress<'_>) -> ControlFlow<()>) -> Result<Trace, JobError> {
         self.follow(None, ObservationRate::Steps, watch)
     }
 
@@ -248,7 +244,7 @@ impl PreparedTrace {
         from: Option<(&Snapshot, RunStats)>,
         attention: ObservationRate,
         watch: impl FnMut(RunProgress<'_>) -> ControlFlow<()>,
-    ) -> Result<Trace, TraceError> {
+    ) -> Result<Trace, JobError> {
         let task = self.task()?;
         let bounds = self.landscape.bounds();
         let setup = RunSetup {
@@ -294,8 +290,8 @@ impl PreparedTrace {
         })
     }
 
-    /// Holds some steps of a run to automatic differentiation, on the same landscape with as many cells as they need.
-    fn check(&self, spots: &[gradient::CheckedStep]) -> Result<GradientCheck, TraceError> {
+    /// Recomputes some steps of a run by automatic differentiation, on the same landscape with as many cells as they need.
+    fn check(&self, spots: &[gradient::CheckedStep]) -> Result<GradientCheck, JobError> {
         let Some((first, last)) = gradient::extent(spots) else {
             return Ok(GradientCheck::default());
         };
@@ -307,7 +303,7 @@ impl PreparedTrace {
         Ok(gradient::check(SpotCheck::new(wide.network(), &inputs, &shift)?, spots)?)
     }
 
-    /// What a wider landscape is fed: the read-only tapes, its first cell being the network's cell `first`.
+    /// The inputs of a wider landscape: the read-only tapes, from the network's cell `first` on.
     fn read_only_cells(&self, wide: &Landscape, first: i64) -> Vec<Values> {
         let n_cells = wide.n_cells();
         let start = &self.start;
@@ -323,7 +319,7 @@ impl PreparedTrace {
     }
 }
 
-/// What the parameters of a landscape alone stand for.
+/// Decodes the parameters of a landscape alone.
 struct PlanDecoder<'a> {
     landscape: &'a Landscape,
     inputs: &'a [Values],
@@ -356,8 +352,8 @@ fn halting_reachable(machine: &Machine) -> bool {
     false
 }
 
-/// Every content of the cells the input lies in: `internal` serves them all and does not know which one comes.
-fn declared(start: &Configuration, input: &Input, window: &Window) -> Result<Vec<Configuration>, TraceError> {
+/// Every content of the cells that the input fills: `internal` serves all of them.
+fn declared(start: &Configuration, input: &Input, window: &Window) -> Result<Vec<Configuration>, JobError> {
     let mut places = Vec::new();
     for (tape, laid) in input.tapes.iter().enumerate() {
         for cell in 0..laid.symbols.len() {
@@ -366,7 +362,7 @@ fn declared(start: &Configuration, input: &Input, window: &Window) -> Result<Vec
         }
     }
     if places.len() > MAX_DECLARED_CELLS {
-        return Err(TraceError::TooManyDeclared(places.len()));
+        return Err(JobError::TooManyDeclared(places.len()));
     }
     let content = |bits: u32| {
         let mut configuration = start.clone();

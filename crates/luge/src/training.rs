@@ -1,10 +1,8 @@
-//! Training: a learner, a primary network and data, joined into an extended network and trained by gradient
-//! descent.
+//! Training: joins a learner, a primary network and data into an extended network, and trains it by gradient descent.
 //!
 //! The code follows the paper's outline: data, bits, machine, window, extended network, training, certificate.
 
 mod certificate;
-mod error;
 mod loss_figures;
 mod options;
 mod report;
@@ -19,7 +17,7 @@ use std::{
 use luge_landscape::{
     BitConversion, Bounds, Configuration, DataLayout, Extended, LandscapeKind, Learner, Primary, Undecodable,
 };
-use luge_machine::{Cell, Simulator, Step, SymbolId, TapeId};
+use luge_machine::{Cell, Simulator, SymbolId, TapeId};
 use luge_net::{
     NodeId, Op, SparseValues, Unrecognised, Values, check_inputs, evaluate, evaluate_rows,
     numbers::from_signs,
@@ -32,6 +30,7 @@ use crate::{
     certificate::{gradient, paper_bounds::SizeClaim},
     data::Table,
     files::predictor::Predictor,
+    job::{JobError, STATEMENTS_PER_STEP, program::SizedSource, source::Source},
     run::{
         engine::{EngineChoice, Task},
         follow::{Comparisons, Decoder, ObservationRate, RunProgress, RunSetup, TapeLimit},
@@ -40,7 +39,6 @@ use crate::{
         two_cores::beside,
     },
 };
-pub use error::TrainingError;
 pub use options::{MAX_MACHINE_STEPS, TrainingOptions};
 use report::End;
 pub use report::TrainingReport;
@@ -52,10 +50,10 @@ pub use variables::VariableWeights;
 /// Rounding through the square root and the carrier, relative to the loss.
 const LOSS_TOLERANCE: f64 = 1e-9;
 
-/// Where the labels are fed: x is the first input, y the second.
+/// The input that takes the labels: x is the first, y the second.
 const TARGETS: usize = 1;
 
-/// The most cells of a tape of a lesson's network.
+/// The most cells of a tape of the network.
 pub const MAX_CELLS: usize = 1 << 28;
 
 /// A training job with its network built, ready to be trained.
@@ -65,36 +63,34 @@ pub struct PreparedTraining {
     built: Built,
     /// The same network with more cells, once a run has needed them.
     widened: OnceLock<Built>,
-    /// What the simulator says of the whole run, once it was made.
+    /// The simulator's whole run, once it was made.
     simulated: OnceLock<Simulated>,
     /// What z must be once the labels are read: y - r.
     copied_labels: Vec<f64>,
     /// What the carrier adds to the landscape's loss.
     added_loss: f64,
-    interpret: Option<Box<Interpret>>,
+    /// The program that the learner was compiled from, and its constants.
+    program: Option<(Source, Vec<String>)>,
     interpreted: OnceLock<Option<luge_sled::Outcome>>,
 }
-
-/// Runs a learner's program by the interpreter on its data, where the machine makes this many steps.
-pub(crate) type Interpret = dyn Fn(&Table, Step) -> Option<luge_sled::Outcome> + Send + Sync;
 
 impl PreparedTraining {
     /// Lays out the data and builds the network with the cells that the sizes require. Its tapes grow during training.
     ///
     /// # Errors
-    /// Everything that can be wrong with the request, whatever the machine does. Only where tapes cannot grow, on `internal` and where the
-    /// dense engine trains, the simulator runs the machine first to find out how many cells it needs.
+    /// Everything that can be wrong with the request. The simulator runs the machine first, to find how many cells it needs, only where tapes
+    /// cannot grow: on `internal`, and where the dense engine trains.
     pub fn prepare(
         learner: Learner,
         primary: Arc<dyn Primary>,
         table: Table,
         options: TrainingOptions,
-    ) -> Result<Self, TrainingError> {
+    ) -> Result<Self, JobError> {
         if learner.machine().takes_samples() {
             return Err(luge_landscape::ExtendedError::TakesSamples.into());
         }
         if options.bits == BitConversion::Network && options.precision != Precision::F64 {
-            return Err(TrainingError::BitsNeedF64(options.precision));
+            return Err(JobError::BitsNeedF64(options.precision));
         }
         let request = Request::new(learner, primary, table, options)?;
         let (built, simulated) = request.current_network()?;
@@ -106,22 +102,25 @@ impl PreparedTraining {
             built,
             widened: OnceLock::new(),
             simulated: simulated.map_or_else(OnceLock::new, OnceLock::from),
-            interpret: None,
+            program: None,
             interpreted: OnceLock::new(),
         })
     }
 
-    /// With the program that the learner was compiled from, for the certificate.
+    /// With the program that the learner was compiled from and its constants, for the certificate.
     #[must_use]
-    pub(crate) fn of_program(mut self, interpret: Box<Interpret>) -> Self {
-        self.interpret = Some(interpret);
-        self
+    pub(crate) fn of_program(self, source: Source, set: Vec<String>) -> Self {
+        Self { program: Some((source, set)), ..self }
     }
 
-    /// What the learner's program does by definition, once the machine has ended; the outer `None` if there is no program.
+    /// The outcome of the learner's program by the interpreter, once the machine has ended; the outer `None` if there is no program.
     fn interpreted(&self) -> Option<Option<&luge_sled::Outcome>> {
-        let (interpret, simulated) = (self.interpret.as_ref()?, self.simulated.get()?);
-        Some(self.interpreted.get_or_init(|| interpret(self.table(), simulated.machine_steps)).as_ref())
+        let ((source, set), simulated) = (self.program.as_ref()?, self.simulated.get()?);
+        let (format, table) = (self.layout().format, self.table());
+        let sized = SizedSource { source, set, format, sizes: table.sizes() };
+        // Where the machine halts the program ends.
+        let limit = simulated.machine_steps.saturating_mul(STATEMENTS_PER_STEP);
+        Some(self.interpreted.get_or_init(|| sized.interpret(table, limit).ok()).as_ref())
     }
 
     /// Where numbers of the learner's program wrap around on these data, once the machine has ended.
@@ -129,20 +128,20 @@ impl PreparedTraining {
         self.interpreted().flatten().map_or(&[], |outcome| &outcome.wraps)
     }
 
-    /// What the simulator says of the whole run. Unless the lesson was trained it runs the machine now, and widens the network to the
-    /// cells that the run needs: for callers that export the network or need the result before training.
+    /// The simulator's run. Before training, this runs the machine and widens the network to the cells that the run needs, for callers that
+    /// export the network or need the result before training.
     ///
     /// # Errors
     /// If the machine finds no answer, or needs more cells than are allowed.
-    pub fn simulated(&self) -> Result<&Simulated, TrainingError> {
+    pub fn simulated(&self) -> Result<&Simulated, JobError> {
         self.simulated_while(&mut || true)
     }
 
-    /// The same while `go_on` says so, which is asked every few million steps.
+    /// The same, as long as `go_on` returns true; it is called every few million steps.
     ///
     /// # Errors
-    /// As for [`simulated`](Self::simulated); a simulation that is broken off has not halted.
-    pub fn simulated_while(&self, go_on: &mut dyn FnMut() -> bool) -> Result<&Simulated, TrainingError> {
+    /// As for [`simulated`](Self::simulated); a simulation that is interrupted has not halted.
+    pub fn simulated_while(&self, go_on: &mut dyn FnMut() -> bool) -> Result<&Simulated, JobError> {
         if let Some(simulated) = self.simulated.get() {
             return Ok(simulated);
         }
@@ -151,9 +150,9 @@ impl PreparedTraining {
         Ok(self.simulated.get_or_init(|| self.request.read(&finished)))
     }
 
-    /// Builds the network with more cells if the run needed them. What engines read of it must not depend on their number, so that
-    /// the run is this network's as well.
-    fn widen(&self, simulator: &Simulator<'_>) -> Result<(), TrainingError> {
+    /// Builds the network with more cells if the run needed them. The layers that engines read must not depend on the number of cells: then
+    /// the run is also a run of this network.
+    fn widen(&self, simulator: &Simulator<'_>) -> Result<(), JobError> {
         let window = self.request.window(simulator)?;
         if window.n_cells <= self.window().n_cells {
             return Ok(());
@@ -161,7 +160,7 @@ impl PreparedTraining {
         let wide = self.request.build(window)?;
         let layers = |built: &Built| built.extended.network().sparse_layers().ok().cloned();
         if layers(&wide) != layers(&self.built) {
-            return Err(TrainingError::OtherLayers(wide.window.n_cells));
+            return Err(JobError::OtherLayers(wide.window.n_cells));
         }
         self.widened.get_or_init(|| wide);
         Ok(())
@@ -211,7 +210,7 @@ impl PreparedTraining {
         &self.current_network().window
     }
 
-    /// Where the loss of the whole network must lie: the landscape's levels and what the carrier adds while the machine runs.
+    /// The bounds of the whole network's loss: the landscape's levels, and what the carrier adds while the machine runs.
     pub fn loss_levels(&self) -> Bounds {
         let bounds = self.extended().bounds();
         Bounds {
@@ -222,7 +221,7 @@ impl PreparedTraining {
         }
     }
 
-    /// What every loss of a run is held to.
+    /// The bounds that every loss of a run must keep.
     fn levels(&self) -> Levels {
         let bounds = self.extended().bounds();
         Levels {
@@ -234,25 +233,25 @@ impl PreparedTraining {
         }
     }
 
-    /// The network's layers and widths beside the primary network, next to what the paper's corollary claims.
+    /// The network's layers and widths without the primary network, next to the claims of the paper's corollary.
     pub fn size_claim(&self) -> SizeClaim {
         let normal = &self.learner().lowered().normal;
         let n_labels = self.table().labels.data.len();
         SizeClaim::of_extended(self.extended(), normal, self.window().n_cells, n_labels)
     }
 
-    /// What the network is fed: x and y.
+    /// The network's inputs: x and y.
     pub fn inputs(&self) -> Vec<Values> {
         vec![self.table().features.clone(), self.table().labels.clone()]
     }
 
-    /// The weights of the primary network before training: what a blank tape stands for.
+    /// The weights of the primary network before training, when the tape is blank.
     pub fn blank_theta(&self) -> Vec<f64> {
         let n_bits = self.primary().n_weights() * self.layout().width();
         from_signs(self.layout().format, &vec![-1.0; n_bits])
     }
 
-    /// The network, where it starts, and when training is done.
+    /// The network, its initial weights, and when training stops.
     pub fn task(&self) -> Task<'_> {
         let stop = StopRule {
             loss_at_most: self.extended().stop(),
@@ -275,7 +274,7 @@ impl PreparedTraining {
     pub fn train(
         &self,
         watch: impl FnMut(RunProgress<'_>) -> ControlFlow<()>,
-    ) -> Result<TrainingReport, TrainingError> {
+    ) -> Result<TrainingReport, JobError> {
         self.follow(None, ObservationRate::Steps, watch)
     }
 
@@ -289,7 +288,7 @@ impl PreparedTraining {
         from: Option<(&Snapshot, RunStats)>,
         attention: ObservationRate,
         watch: impl FnMut(RunProgress<'_>) -> ControlFlow<()>,
-    ) -> Result<TrainingReport, TrainingError> {
+    ) -> Result<TrainingReport, JobError> {
         let task = self.task();
         let before = self.current_network();
         let allows = |simulator: &Simulator<'_>| self.may_grow(simulator).is_ok();
@@ -316,19 +315,16 @@ impl PreparedTraining {
         let at_the_ends = network_now.window.is_touched(&followed.simulator);
         let whole = (network, &self.copied_labels[..], at_the_ends);
         let looks = followed.was_looked_at();
-        // The first step and the program are looked at beside the rest.
+        // The first step and the program are checked in parallel with the rest.
         let first_step = || {
             self.interpreted();
             looks.then(|| self.first_step_differs(&network_now.extended, &task.inputs)).transpose()
         };
         let (first_step, rechecked) = beside(first_step, || {
             let gradient = followed.recheck(self.options().autodiff_checks, whole, |spots| {
-                Ok::<_, TrainingError>(gradient::check(
-                    SpotCheck::new(network, &task.inputs, &shift)?,
-                    spots,
-                )?)
+                Ok::<_, JobError>(gradient::check(SpotCheck::new(network, &task.inputs, &shift)?, spots)?)
             })?;
-            Ok::<_, TrainingError>((gradient, End::of(self, &mut followed, &shift)))
+            Ok::<_, JobError>((gradient, End::of(self, &mut followed, &shift)))
         });
         let (mut gradient, end) = rechecked?;
         if gradient.seen.is_some() && gradient.differs.is_none() {
@@ -341,12 +337,8 @@ impl PreparedTraining {
         Ok(TrainingReport::conclude(self, followed, &gradient, end))
     }
 
-    /// In what the first step, which copies the labels and moves nothing else, differs from the network's gradient step.
-    fn first_step_differs(
-        &self,
-        extended: &Extended,
-        inputs: &[Values],
-    ) -> Result<Option<String>, TrainingError> {
+    /// How the first step, which copies the labels and moves nothing else, differs from the network's gradient step.
+    fn first_step_differs(&self, extended: &Extended, inputs: &[Values]) -> Result<Option<String>, JobError> {
         let mut after = extended.initial().to_vec();
         let labels = &mut after[extended.labels().index()];
         *labels = Values::new(labels.shape, self.copied_labels.clone()).into();
@@ -358,7 +350,7 @@ impl PreparedTraining {
         }))
     }
 
-    /// Whether the labels reach nothing but the residual of the loss, and the features nothing but hidden tapes and the primary network.
+    /// Whether the labels reach only the residual of the loss, and the features only hidden tapes and the primary network.
     fn inputs_are_confined(&self) -> Result<(), Unrecognised> {
         let (extended, network) = (self.extended(), self.extended().network());
         let nodes = extended.nodes();
@@ -366,7 +358,7 @@ impl PreparedTraining {
             (Ok(layers), _) => {
                 layers.fixed_cells.into_iter().chain(layers.joint.map(|joint| joint.primary)).collect()
             }
-            // The bits of x tell `internal` where to begin, so that its features may go anywhere.
+            // On `internal` the bits of x choose the start, so features may go anywhere.
             (Err(_), LandscapeKind::Internal) => {
                 let is_x =
                     |of: &NodeId| matches!(network.node(*of).op, Op::Input(id) if id.index() != TARGETS);
@@ -378,7 +370,7 @@ impl PreparedTraining {
         check_inputs(network, TARGETS, &through)
     }
 
-    /// Whether z is 0 before training, and whether no writable cell holds anything.
+    /// Whether z is 0 before training, and whether every writable cell is blank.
     fn starts_blank(&self) -> (bool, bool) {
         let extended = self.extended();
         let initial = extended.initial();
@@ -389,7 +381,7 @@ impl PreparedTraining {
         (is(&initial[extended.labels().index()], 0.0), cells.is_some_and(|id| is(&initial[id.index()], -1.0)))
     }
 
-    /// Whether the hidden tapes, evaluated on the graph once the labels are copied, hold what the machine is given.
+    /// Whether the hidden tapes, evaluated on the graph once the labels are copied, hold the machine's input.
     fn hidden_tapes_are_the_machines(&self) -> bool {
         let (extended, window, simulator) = (self.extended(), self.window(), self.simulator());
         let Ok(layers) = extended.network().sparse_layers() else { return false };
@@ -412,14 +404,14 @@ impl PreparedTraining {
         alike
     }
 
-    /// Whether there is room for the cells that a run needs.
-    fn may_grow(&self, simulator: &Simulator<'_>) -> Result<(), TrainingError> {
+    /// Whether there is memory for the cells that a run needs.
+    fn may_grow(&self, simulator: &Simulator<'_>) -> Result<(), JobError> {
         let n_cells = self.request.window(simulator)?.n_cells;
         if n_cells > self.window().n_cells { self.request.check_budget(n_cells) } else { Ok(()) }
     }
 
-    /// Records where the machine ended, and refuses a run without an answer.
-    fn end(&self, outcome: Outcome, simulator: &Simulator<'_>) -> Result<(), TrainingError> {
+    /// Records the machine's end, and refuses a run without an answer.
+    fn end(&self, outcome: Outcome, simulator: &Simulator<'_>) -> Result<(), JobError> {
         let stopped = simulator.stopped().is_some();
         match outcome {
             Outcome::OutOfCells { .. } => {
@@ -447,7 +439,7 @@ impl Decoder for PreparedTraining {
         self.extended().decode(parameters, self.extended().read_only(expected).as_ref())
     }
 
-    /// The loss of the run depends on the hidden read-only tapes; z does not change any more once they hold its bits.
+    /// Whether the hidden read-only tapes, on which the loss depends, hold the bits of z.
     fn tape_read(&self, parameters: &[Values], expected: &Configuration) -> bool {
         let Some(node) = self.extended().nodes().read_only else { return true };
         let here = evaluate(self.extended().network(), parameters, &self.inputs());

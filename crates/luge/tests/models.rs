@@ -3,7 +3,7 @@
 use std::{ops::ControlFlow, path::Path};
 
 use luge::{
-    StreamJob,
+    JobError, StreamJob,
     data::Table,
     files::{
         audit::audit,
@@ -13,7 +13,7 @@ use luge::{
     job::{Data, StandardPrimaries, TrainJob, source::Source},
     run::engine::EngineChoice,
     stream::{Samples, StreamModel},
-    training::{Claim, PreparedTraining, TrainingError, TrainingOptions},
+    training::{Claim, PreparedTraining, TrainingOptions},
 };
 use luge_landscape::{BuildError, Carrier, ExtendedError, LandscapeKind, Learner, Mlp, VertexSet};
 use luge_machine::Machine;
@@ -296,8 +296,8 @@ fn labels_a_learner_cannot_use_are_rejected() {
             options(LandscapeKind::Compact, format),
         )
         .expect("a lesson");
-        let state = |error: Option<TrainingError>| match error {
-            Some(TrainingError::Rejected(state)) => Some(state),
+        let state = |error: Option<JobError>| match error {
+            Some(JobError::Rejected(state)) => Some(state),
             Some(error) => panic!("{error}"),
             None => None,
         };
@@ -319,7 +319,7 @@ fn labels_a_learner_cannot_use_are_rejected() {
 }
 
 /// Why a learner on one feature and one label is not prepared.
-fn refused(learner: &str, csv: &str, options: TrainingOptions) -> TrainingError {
+fn refused(learner: &str, csv: &str, options: TrainingOptions) -> JobError {
     let learner = Learner::new(&machine(learner), None).expect("a learner");
     let prepared =
         PreparedTraining::prepare(learner, std::sync::Arc::new(Mlp::linear(1, 1)), table(csv), options);
@@ -332,7 +332,7 @@ fn relu_units_for_every_edge_of_the_mean_are_too_many() {
     let options = TrainingOptions { vertices: VertexSet::All, ..options(LandscapeKind::Relu, "fix:4.2") };
     let error = refused("mean.tm", "x,y\n1,1\n2,2\n", options);
     let too_many =
-        matches!(&error, TrainingError::Extended(ExtendedError::Build(BuildError::TooManyEdges { .. })));
+        matches!(&error, JobError::Extended(ExtendedError::Build(BuildError::TooManyEdges { .. })));
     assert!(too_many, "{error}");
 }
 
@@ -342,7 +342,7 @@ fn offsets_that_change_labels_are_refused() {
         let options =
             TrainingOptions { label_offset: Some(offset), ..options(LandscapeKind::Compact, "fix:3.2") };
         let error = refused("copy_label.tm", COPY, options);
-        assert!(matches!(error, TrainingError::LabelOffset(_)), "{offset}");
+        assert!(matches!(error, JobError::LabelOffset(_)), "{offset}");
     }
 }
 

@@ -3,6 +3,7 @@
 use std::{ops::ControlFlow, path::PathBuf};
 
 use luge::{
+    JobError,
     files::{
         AnyModel, Model, ModelError,
         audit::{audit, not_checked, other_data, unknown},
@@ -11,7 +12,7 @@ use luge::{
     job::{Data, StandardPrimaries},
     object,
     run::{ObservationRate, RunProgress},
-    training::{Claim, PreparedTraining, TrainingError},
+    training::{Claim, PreparedTraining},
 };
 use luge_machine::Step;
 
@@ -89,7 +90,7 @@ impl Args {
         }
         let data = data.read(model.card.options.format)?;
         let lesson = model.lesson(data, &StandardPrimaries).map_err(|error| match error {
-            ModelError::Training(error) => without_an_answer(error),
+            ModelError::Job(error) => without_an_answer(error),
             error => error.into(),
         })?;
         let retrained = if self.quick { None } else { Some(retrain(model, &lesson)?) };
@@ -132,7 +133,7 @@ impl Args {
 }
 
 /// A model of a run that cannot be made on these data is not what it claims to be.
-fn without_an_answer(error: TrainingError) -> Failure {
+fn without_an_answer(error: JobError) -> Failure {
     Failure::not_certified(error)
 }
 

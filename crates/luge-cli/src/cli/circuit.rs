@@ -4,12 +4,12 @@ use std::path::Path;
 
 use indicatif::HumanCount;
 use luge::{
+    JobError,
     files::bounded,
     job::Source,
     object,
-    ordinary::{OrdinaryError, SampleStream, machine_circuit},
+    ordinary::{SampleStream, machine_circuit},
     stream::{Draw, Samples},
-    trace::TraceError,
 };
 use luge_circuit::{
     Circuit, Cycle, NotExclusive, Shipped, Simulator,
@@ -216,7 +216,7 @@ pub(super) fn written(circuit: &Circuit, out: &str) -> Vec<u8> {
 /// The circuit of a machine that halts, on as many cells as its run visits.
 pub(super) fn of_machine(machine: &Machine, input: Option<&Input>) -> Result<Circuit, Failure> {
     machine_circuit(machine, input.unwrap_or(&Input::blank()), None).map_err(|error| match error {
-        OrdinaryError::Trace(error @ TraceError::DoesNotHalt(_)) => Failure::unfit(
+        JobError::DoesNotHalt(_) => Failure::unfit(
             error.to_string(),
             "a circuit has a register for each cell: give an input on which it halts",
         ),

@@ -10,7 +10,7 @@ use luge::{
     files::{CheckpointError, OutputError},
     job::{JobError, OpenError, ReadError, Source, auto_format::NoFormat, catalogue},
     run::{EngineError, memory::TooMuch, revisit::RevisitError},
-    trace::{LONGEST_SEARCH, TraceError},
+    trace::LONGEST_SEARCH,
     training::{Certificate, Claim},
 };
 use luge_landscape::{BuildError, ConstantsError, InternalError};
@@ -174,11 +174,11 @@ failures! {
             Self::unfit(error, "name a place in a folder that exists and that you may write to")
         },
     }
-    for RevisitError(error, problem) passing Checkpoint, Job, Stream, Engine {} else {
+    for RevisitError(error, problem) passing Checkpoint, Job, Engine {} else {
         RevisitError::TooEarly { first, .. } => Self::unfit(problem, format!("ask for step {first} or a later one")),
         RevisitError::TooLate { last, .. } => Self::unfit(problem, format!("ask for step {last} or an earlier one")),
     }
-    for JobError(error, problem) passing Input, Learner, Primary, Trace, Training {
+    for JobError(error, problem) passing Input, Learner, Primary, Lowering, Memory, Engine, Build, Extended, Stream {
         usage ProgramAlone "compile it with luge compile, or use luge train or luge run";
         usage NoData "give them with --data FILE.csv --target COLUMN";
         usage NoPredict "write `fn predict(x: [fix<I,F>; M], theta: [fix<I,F>; M + 1]) -> fix<I,F>` into the program";
@@ -187,6 +187,27 @@ failures! {
         unfit NoFormat "scale the data with --scale standard, or name a --format";
         unfit Repeats "give data on which it ends, or a learner that counts its rounds";
         unfit Universal "give --program only with the learner `universal`, and a machine as docs/universal.md describes";
+        unfit HaltingUnreachable "it would run forever: limit the steps with --steps";
+        unfit DoesNotHalt format!("limit the steps with --steps; without it the machine must halt within {LONGEST_SEARCH}");
+        unfit LearnerDoesNotHalt "allow more --steps, if it halts at all";
+        unfit Rejected "check what the learner requires of its data";
+        unfit SamplesRejected "check what the learner requires of its samples";
+        unfit Stopped "check what the learner requires of its samples: docs/native-format.md";
+        unfit NotExclusive "see what the circuit sums up: docs/ordinary.md";
+        unfit TooManyCells "set a smaller --steps, or use a machine that visits fewer cells";
+        unfit TooManyDeclared "shorten the --input, or choose another --landscape";
+        unfit LabelsTooSmall "give a --label-offset that differs from the labels, such as 1";
+        unfit LabelOffset "give a --label-offset nearer to the labels, such as a small power of two";
+        unfit LabelBound "give a larger --label-bound, or leave it out";
+        unfit BitsNeedF64 "choose --bits native";
+        unfit Shapes "choose a --primary that fits the columns";
+        unfit SampleShape "give another --draw, --data or --target";
+        unfit NeedsStream "use luge trace for what takes no samples, and luge stream for what does";
+        unfit MlpFormat "choose a --format such as fix:4.4";
+        unfit OneSample "leave --batch out";
+        unfit MlpConstants "choose --precision f64, or fewer --steps";
+        unfit Circuit "choose another --landscape";
+        unfit Checkpoint "run the learner again from the start";
     } else {
         JobError::Read { text, error } => Self::of_reading(error, &text),
         JobError::Program { text, error } => Self::of_program(error, &text),
@@ -197,6 +218,10 @@ failures! {
         JobError::NoFormat { why: NoFormat::Endless | NoFormat::Rejects(_), .. } => {
             Self::unfit(problem, "name a --format, and see what the learner asks of its data")
         },
+        JobError::TooFewCells { needed, .. } => {
+            Self::unfit(problem, format!("give --cells {needed} or more, or leave --cells out"))
+        },
+        JobError::OtherLayers(n_cells) => Self::unfit(problem, format!("give --cells {n_cells}")),
     }
     for EngineError(error, problem) {
         usage Noise "give --noise a number such as 0.05";
@@ -211,15 +236,12 @@ failures! {
         EngineError::Train(TrainError::TooWide { .. }) => {
             Self::unfit(problem, "use --engine sparse or exact, or leave --engine out")
         },
+        EngineError::Train(TrainError::Unrecognised(_)) => Self::unfit(problem, "choose --engine dense"),
+        EngineError::Train(TrainError::NotSparse { .. } | TrainError::Blurred { .. }) => {
+            Self::unfit(problem, "choose --engine dense, or leave out --carrier")
+        },
+        EngineError::Train(TrainError::TooManyWeights { .. }) => Self::unfit(problem, "choose --engine sparse"),
         EngineError::Train(_) | EngineError::Arcs(_) => Self::of(error),
-    }
-    for TraceError(error, problem) passing Engine, Memory, Build, Lowering {
-        unfit HaltingUnreachable "it would run forever: limit the steps with --steps";
-        unfit DoesNotHalt format!("limit the steps with --steps; without it the machine must halt within {LONGEST_SEARCH}");
-        unfit TooManyCells "set a smaller --steps, or use a machine that visits fewer cells";
-        unfit TooManyDeclared "shorten the --input, or choose another --landscape";
-    } else {
-        TraceError::TooFewCells { needed, .. } => Self::unfit(problem, more_cells(needed)),
     }
     for BuildError(error, problem) passing Constants, Internal {
         unfit TooManyEdges "choose --landscape compact, which has no unit for every edge, or a machine whose states look at fewer tapes";
@@ -239,10 +261,6 @@ failures! {
         unfit NothingDeclared "declare an input with --input";
         unfit NeverHalts "this landscape slopes towards the halt, and serves every content of the input's cells: give more --cells, or choose another --landscape";
     }
-}
-
-fn more_cells(needed: usize) -> String {
-    format!("give --cells {needed} or more, or leave --cells out")
 }
 
 impl Failure {
@@ -315,7 +333,7 @@ impl Failure {
     /// [`Failure::from`] for requests to which `--steps` is no answer: what to do about a machine that runs on.
     pub(super) fn of_endless(error: JobError, remedy: &str) -> Self {
         match error {
-            JobError::Trace(error @ (TraceError::HaltingUnreachable(_) | TraceError::DoesNotHalt(_))) => {
+            JobError::HaltingUnreachable(_) | JobError::DoesNotHalt(_) => {
                 Self::unfit(error.to_string(), remedy)
             }
             error => error.into(),

@@ -10,16 +10,12 @@ use indicatif::HumanCount;
 use luge::{
     certificate::answer::verdict_on,
     files::Outputs,
-    job::{JobError, ProgramError, program::overflow},
+    job::program::overflow,
     object,
-    ordinary::{
-        LearnerCircuit, OrdinaryError, OrdinaryModel, OrdinaryOptions, OrdinaryReport, PreparedOrdinary,
-        TorchError, TorchExport,
-    },
-    stream::Samples,
+    ordinary::{LearnerCircuit, OrdinaryModel, OrdinaryOptions, PreparedOrdinary, TorchError, TorchExport},
+    stream::{Samples, StreamReport},
 };
 use luge_landscape::mlp::Float;
-use luge_sled::{BackendError, CircuitCompileError};
 use luge_train::Precision;
 
 use super::{Failure, Progress, Rows, count, failures, place, print, show_rows, show_warnings};
@@ -61,36 +57,10 @@ pub(super) fn float_of(precision: Precision) -> Result<Float, Failure> {
 }
 
 failures! {
-    for OrdinaryError(error, problem) {
-        unfit Shape "give another --draw, --data or --target";
-        unfit Stream "use luge trace for what takes no samples, and luge stream for what does";
-        unfit Format "choose a --format such as fix:4.4";
-        unfit OneSample "leave --batch out";
-        unfit Rejected "check what the learner requires of its samples";
-        unfit NotExclusive "see what the circuit sums up: docs/ordinary.md";
-        unfit Constants "choose --precision f64, or fewer --steps";
-        unfit Train "choose --engine sparse";
-        unfit Trace "give --steps";
-        unfit Machine "choose another --landscape";
-    } else {
-        OrdinaryError::Job(JobError::Program {
-            error: ProgramError::Backend(BackendError::Circuit(error)), ..
-        }) => Self::unfit(problem, of_circuit(&error)),
-        OrdinaryError::Job(error) => error.into(),
-    }
     for TorchError(error, problem) {
         unfit TooLarge "choose --torch with --sparse, or a smaller network";
         unfit Format "give another folder";
         unfit Write "give another folder";
-    }
-}
-
-/// Why a program has no circuit, and the remedy.
-fn of_circuit(error: &CircuitCompileError) -> &'static str {
-    match error {
-        CircuitCompileError::NoTable => "give --data and --target, with --order cycle",
-        CircuitCompileError::Nested { .. } => "write one loop over the data, or use luge train",
-        _ => "use tapes: luge stream --via tapes where the learner takes samples, else luge train",
     }
 }
 
@@ -131,14 +101,14 @@ pub(super) fn run(
     if let Some(folder) = &args.torch {
         return export_torch(&prepared, (folder, args.sparse), &mut outputs);
     }
-    let mut progress = Progress::new("training", prepared.steps).certainly();
+    let mut progress = Progress::new("training", prepared.rehearsal.steps).certainly();
     let trained = prepared.train(|step| {
         progress.reach(step);
         ControlFlow::Continue(())
     });
     drop(progress);
     let report = trained?;
-    if let Some(file) = file.filter(|_| report.proves_the_run()) {
+    if let Some(file) = file.filter(|_| report.certificate.proves_the_run()) {
         let name = file.path().display().to_string();
         file.write(OrdinaryModel::new(&prepared, &report).to_bytes(&name)?)?;
     }
@@ -151,7 +121,7 @@ pub(super) fn run(
         circuit: prepared.circuit.name(),
         #[serde(flatten)]
         report: &report,
-        certified: report.proves_the_run(),
+        certified: report.certificate.proves_the_run(),
         precision: network.constants.float.word(),
         rate: network.constants.rate,
         widths: network.network.widths(),
@@ -163,23 +133,28 @@ pub(super) fn run(
     Failure::of_certificate(&report.certificate)
 }
 
-fn describe(rows: &mut Rows, prepared: &PreparedOrdinary, report: &OrdinaryReport, seconds: f64) {
-    let (network, constants) = (&prepared.network.network, &prepared.network.constants);
-    if let Some(theta) = &report.theta {
-        let theta: Vec<String> = theta.iter().map(ToString::to_string).collect();
+/// What was learned on a stream, and how the run ended: after a number of these steps.
+pub(super) fn describe_report(rows: &mut Rows, report: &StreamReport, steps: &str) {
+    if !report.theta.is_empty() {
+        let theta: Vec<String> = report.theta.iter().map(ToString::to_string).collect();
         rows.row("learned", format!("theta {}", theta.join(" ")));
     }
     if let Some((right, all)) = report.judged {
         rows.row("new samples", format!("{} of {} right", count(right), count(all)));
     }
     let claims = report.certificate.claims();
-    rows.row("certified", verdict_on(&claims, report.proves_the_run()));
+    rows.row("certified", verdict_on(&claims, report.certificate.proves_the_run()));
+    let end = if report.halted { "halted" } else { "not halted" };
+    rows.row(end, format!("after {} {steps}", HumanCount(report.steps)));
+}
+
+fn describe(rows: &mut Rows, prepared: &PreparedOrdinary, report: &StreamReport, seconds: f64) {
+    let (network, constants) = (&prepared.network.network, &prepared.network.constants);
     let taken = match prepared.circuit.samples() {
         Some(_) => format!("; {} samples taken", HumanCount(report.taken)),
         None => String::new(),
     };
-    let end = if report.halted { "halted" } else { "not halted" };
-    rows.row(end, format!("after {} steps of SGD{taken}", HumanCount(report.steps)));
+    describe_report(rows, report, &format!("steps of SGD{taken}"));
     let registers = prepared.circuit.registers().len();
     let of_program = prepared.program.as_ref().map(|program| {
         let states = match program.n_states {
@@ -214,5 +189,5 @@ fn describe(rows: &mut Rows, prepared: &PreparedOrdinary, report: &OrdinaryRepor
     );
     rows.row("engine", report.engine);
     rows.row("time", format!("{seconds:.2} s"));
-    rows.certificate(claims);
+    rows.certificate(report.certificate.claims());
 }

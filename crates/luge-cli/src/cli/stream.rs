@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use indicatif::HumanCount;
 use luge::{
     StreamJob,
-    certificate::answer::verdict_on,
     draw::LossCurve,
     files::{Outputs, export::stream_graph},
     job::{
@@ -16,15 +15,15 @@ use luge::{
     object,
     ordinary::{OrdinaryOptions, sample_format},
     stream::{
-        Concept, Draw, Order, PreparedStream, PreparedStreamError, Samples, StreamEngineChoice,
-        StreamLandscape, StreamModel, StreamReport,
+        Concept, Draw, Order, PreparedStream, Samples, StreamEngineChoice, StreamLandscape, StreamModel,
+        StreamReport,
     },
     trace::{LONGEST_SEARCH, MAX_CELLS},
 };
 use luge_landscape::{LandscapeKind, StreamConstantsError, StreamError, mlp::Float};
 use luge_machine::Step;
 use luge_net::Network;
-use luge_train::{Outcome, TrainError};
+use luge_train::Outcome;
 use serde::Serialize;
 
 use super::ordinary::{self, TorchArgs};
@@ -287,17 +286,6 @@ pub(super) fn first_draw() -> Draw {
 }
 
 failures! {
-    for PreparedStreamError(error, problem) {
-        unfit Label "give a larger --label-bound, or leave it out";
-        unfit Stopped "check what the learner requires of its samples: docs/native-format.md";
-        unfit Cells "give more --cells, or leave them out";
-        unfit Checkpoint "run the learner again from the start";
-        unfit Train "choose --engine dense, or leave out --carrier";
-    } else {
-        PreparedStreamError::Job(error) => error.into(),
-        PreparedStreamError::Network(error) => error.into(),
-        PreparedStreamError::Train(TrainError::Unrecognised(_)) => Self::unfit(problem, "choose --engine dense"),
-    }
     for StreamError(error, problem) {
         unfit TakesNothing "write `take;` in a program, or mark the state that takes a sample, as in `wait: take`; a learner without it is for `luge train`";
         unfit Breach "put steps between them: docs/native-format.md";
@@ -330,24 +318,15 @@ fn summary(lesson: &PreparedStream, report: &StreamReport, seconds: f64) -> impl
         label_bound: constants.label_bound,
         cells: lesson.window.n_cells,
         vertices: lesson.network.control().n_vertices(),
-        engine: options.engine.word(),
         wall_s: seconds,
     }
 }
 
 fn describe(rows: &mut Rows, lesson: &PreparedStream, report: &StreamReport) {
     let (options, constants) = (&lesson.options, lesson.network.constants);
-    let theta: Vec<String> = report.theta.iter().map(ToString::to_string).collect();
-    rows.row("learned", format!("theta {}", theta.join(" ")));
-    if let Some((right, all)) = report.judged {
-        rows.row("new samples", format!("{} of {} right", count(right), count(all)));
-    }
-    let claims = report.certificate.claims();
-    rows.row("certified", verdict_on(&claims, report.certificate.proves_the_run()));
-    let end = if report.halted { "halted" } else { "not halted" };
-    let (steps, taken) = (HumanCount(report.steps), HumanCount(report.taken));
-    let passed = format!("after {steps} gradient steps, as many batches of {}", options.batch);
-    rows.row(end, format!("{passed}; {taken} taken"));
+    let (batch, taken) = (options.batch, HumanCount(report.taken));
+    let steps = format!("gradient steps, as many batches of {batch}; {taken} taken");
+    ordinary::describe_report(rows, report, &steps);
     rows.row(
         "network",
         format!(

@@ -43,7 +43,7 @@ impl From<u64> for Made {
     }
 }
 
-/// What is written down in this program, and so cannot be wrong.
+/// The value of something that is written in this program, and so cannot be wrong.
 pub(super) fn written_down<T, E: Debug>(read: Result<T, E>) -> T {
     read.unwrap_or_else(|error| unreachable!("written down here: {error:?}"))
 }

@@ -25,7 +25,7 @@ const SIMULATOR: &str = "Luge's simulator";
 /// Runs of more steps than this are made by the fastest engines only, and not so often.
 const LONG: u64 = 20_000_000;
 
-/// Makes a job when it is its turn.
+/// Creates a job when it is needed.
 type Job = fn() -> Result<TrainJob, JobError>;
 
 /// A learner that ships, on its own data.
@@ -159,7 +159,7 @@ pub(super) fn growing_samples(effort: Effort) -> Result<Growth, JobError> {
     Ok(Growth { what, engines: vec!["luge train in all".to_owned()], rows })
 }
 
-/// A table of so many rows, the same ones every time: y is linear in three of four features.
+/// A table of this many rows, always the same ones: y is linear in three of four features.
 fn table(n_rows: usize) -> String {
     let mut text = "a,b,c,d,y\n".to_owned();
     let mut state = 1_u32;

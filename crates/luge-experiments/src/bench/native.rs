@@ -1,4 +1,4 @@
-//! A machine as the native code that somebody would write by hand: a reference for engines on several tapes.
+//! A machine as native code, as one would write it by hand: a reference for engines on several tapes.
 //!
 //! [`source`] writes a Rust program for one machine: heads are pointers, no bounds are checked, a state reads each of
 //! its cells once, and a state that leads to itself stays in its own loop. `rustc` compiles it for this processor. The
@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, env, fmt::Write as _, fs, io, process::Command}
 use luge_machine::{Cell, Input, Machine, Move, Simulator, StateId, SymbolId, TapeId, Write};
 use tempfile::TempDir;
 
-/// The most tapes that a state may look at: its cases are all written out.
+/// The most tapes that a state may read: its cases are all written out.
 const MAX_LOOKS: usize = 10;
 
 /// What every program does around its machine: reads tapes, runs often, says how long the fastest run took and what it left.
@@ -79,7 +79,7 @@ pub fn source(machine: &Machine, branches: Branches) -> Option<String> {
 struct Deed {
     moves: Vec<Move>,
     next: StateId,
-    /// The tapes that it does not look at and writes to, or everything it writes if that has a branch of its own.
+    /// The tapes that it writes without reading, or everything that it writes if that has a branch of its own.
     writes: Vec<(usize, Option<u8>)>,
 }
 

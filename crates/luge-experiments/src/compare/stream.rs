@@ -1,5 +1,4 @@
-//! Streams, such as that of a parity: a learner that gradient descent runs, compared with ordinary networks that
-//! gradient descent trains.
+//! Compares a learner on a stream, such as that of parities, with ordinary networks.
 //!
 //! Both see the same stream. The learner takes few samples. The ordinary networks are trained on all of them, in
 //! batches, for as many samples as the learner's run took, up to a limit. `docs/parity.md` says what this shows and
@@ -17,8 +16,9 @@ use serde::Serialize;
 use crate::{Optimiser, Ordinary};
 use luge::{
     draw::{Axis, Chart, Stroke, grouped},
-    ordinary::{OrdinaryError, OrdinaryOptions, PreparedOrdinary},
-    stream::{Concept, Draw, Order, PreparedStreamError, Samples, Stream, StreamJob},
+    job::JobError,
+    ordinary::{OrdinaryOptions, PreparedOrdinary},
+    stream::{Concept, Draw, Order, Samples, Stream, StreamJob},
 };
 
 /// The rates that ordinary networks are trained with.
@@ -30,7 +30,7 @@ pub const WIDTH: usize = 512;
 pub const DEPTHS: [usize; 2] = [1, 2];
 /// Samples per batch of theirs.
 pub const BATCH: usize = 64;
-/// New inputs on which everybody is judged.
+/// New inputs on which all networks are tested.
 pub const N_NEW: usize = 10_000;
 
 /// The learner's run.
@@ -42,7 +42,7 @@ pub struct LearnerRun {
     pub taken: u64,
     /// New inputs whose label it gets right.
     pub right: usize,
-    /// The same until it halts: until then its network puts out the carrier for every input, which counts as 1.
+    /// The same before it halts, when its network outputs the carrier for every input, which counts as 1.
     pub right_before: usize,
     /// Whether every claim of the certificate holds.
     pub certified: bool,
@@ -85,12 +85,9 @@ pub struct StreamComparison {
 /// Why a learner cannot be compared.
 #[derive(Debug, thiserror::Error)]
 pub enum CompareError {
-    /// The learner cannot be run, or a network not be trained.
+    /// The learner cannot be run, or a network cannot be trained.
     #[error(transparent)]
-    Stream(#[from] PreparedStreamError),
-    /// The MLP that holds the learner cannot be trained.
-    #[error(transparent)]
-    Ordinary(#[from] OrdinaryError),
+    Job(#[from] JobError),
     /// A table without two classes.
     #[error("ordinary networks tell two classes apart, and the labels are not two numbers of one column")]
     Classes,
@@ -101,7 +98,7 @@ pub enum CompareError {
 
 impl From<TrainError> for CompareError {
     fn from(error: TrainError) -> Self {
-        Self::Stream(error.into())
+        Self::Job(error.into())
     }
 }
 
@@ -124,7 +121,7 @@ pub struct SameArchitecture {
     pub controls: Vec<(f64, usize)>,
 }
 
-/// New inputs on which the MLP with default initialisation is judged.
+/// New inputs on which the MLP with default initialisation is tested.
 pub const N_CONTROL_NEW: usize = 500;
 /// The rates that it is trained with.
 pub const CONTROL_RATES: [f64; 3] = [0.001, 0.01, 0.1];
@@ -172,7 +169,7 @@ impl SameArchitecture {
             n_weights,
             steps: report.steps,
             right: report.judged.unwrap_or_default(),
-            certified: report.proves_the_run(),
+            certified: report.certificate.proves_the_run(),
             control_steps,
             controls,
         }))
@@ -186,7 +183,7 @@ pub fn n_ordinary() -> u64 {
 }
 
 impl StreamComparison {
-    /// Runs the learner of a job, then trains the ordinary networks on the same samples; `watch` is told how many of them are done.
+    /// Runs the learner of a job, then trains the ordinary networks on the same samples; `watch` gets the number of finished networks.
     ///
     /// # Errors
     /// If the learner cannot be run, a network not be trained, or the samples are not of two classes.
@@ -340,12 +337,12 @@ impl Classes {
         Ok(Self { stream, n_features, bits, threshold, seed })
     }
 
-    /// Goes on with samples that nobody has seen.
+    /// Continues with new samples.
     fn reseed(&mut self) {
         self.stream.reseed(self.seed.wrapping_add(1));
     }
 
-    /// The samples on which everybody is judged.
+    /// The samples on which all networks are tested.
     fn new_inputs(&self) -> (Vec<f32>, Vec<f32>) {
         let mut judges = self.clone();
         judges.reseed();

@@ -40,7 +40,7 @@ pub(super) fn ordinary(seed: u64) -> Drawn {
     let rate = prepared.network.constants.rate;
     let mut engine = DenseSgd::<f32>::new(network, rate)?;
     let (mut stream, mut learner) = (open(), Vec::new());
-    for _ in 0..prepared.steps {
+    for _ in 0..prepared.rehearsal.steps {
         let passing = stream.next_sample();
         let loss = engine.step(&passing.x, &passing.y);
         let biases = engine.biases(MEMORY_LAYER);
@@ -58,12 +58,12 @@ pub(super) fn ordinary(seed: u64) -> Drawn {
     let learner_right = judge(&mut engine);
     let initial = default_weights(&network.widths(), seed);
     let mut control = DenseSgd::<f32>::new(&initial, RATE)?;
-    let steps = (MAX_WORK / network.n_weights()).clamp(prepared.steps, 4_000);
+    let steps = (MAX_WORK / network.n_weights()).clamp(prepared.rehearsal.steps, 4_000);
     let (mut stream, mut other) = (open(), vec![(0, judge(&mut control))]);
     for step in 1..=steps {
         let passing = stream.next_sample();
         control.step(&passing.x, &passing.y);
-        if step == prepared.steps || step.is_multiple_of((steps / 8).max(1)) {
+        if step == prepared.rehearsal.steps || step.is_multiple_of((steps / 8).max(1)) {
             other.push((step, judge(&mut control)));
         }
     }

@@ -13,7 +13,7 @@ use crate::{
     training::{PreparedTraining, TrainingReport},
 };
 
-/// What came out of a run.
+/// The result of a run in words.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Answer {
     /// What was learned, if the machine learns.
@@ -31,7 +31,7 @@ pub struct Answer {
 pub struct AnswerClaim {
     /// Its name.
     pub name: String,
-    /// What it means that it holds.
+    /// What it means if it holds.
     pub meaning: &'static str,
     /// Whether it holds.
     pub holds: bool,
@@ -47,7 +47,7 @@ impl AnswerClaim {
     }
 }
 
-/// What a learner has found.
+/// What a learner has learned.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Learned {
     /// A linear model as a formula in the columns' names, of other networks the weights.
@@ -67,7 +67,7 @@ pub struct Learned {
 /// How well outputs fit the labels.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Fit {
-    /// Rows whose class is told right, if the labels are classes.
+    /// Rows whose class is predicted correctly, if the labels are classes.
     pub right: Option<usize>,
     /// 1/2 |F(x) - y|^2.
     pub loss: f64,
@@ -87,7 +87,7 @@ impl Fit {
 }
 
 impl Learned {
-    /// Weights that a learner has found, on the data it learned from.
+    /// Learned weights, on the data they were learned from.
     #[must_use]
     pub fn of(lesson: &PreparedTraining, theta: &[f64]) -> Self {
         let table = lesson.table();
@@ -107,7 +107,7 @@ impl Learned {
 }
 
 impl Answer {
-    /// The answer of a lesson.
+    /// The answer of a training on a table.
     #[must_use]
     pub fn of_lesson(lesson: &PreparedTraining, report: &TrainingReport) -> Self {
         Self {
@@ -116,7 +116,7 @@ impl Answer {
         }
     }
 
-    /// What a certificate says, in words.
+    /// A certificate in words.
     #[must_use]
     pub fn of_certificate(certificate: &Certificate) -> Self {
         let certified = certificate.proves_the_run();
@@ -151,7 +151,7 @@ impl Answer {
         let ended = trace
             .machine_steps
             .is_none_or(|machine| trace.outcome == luge_train::Outcome::Converged { steps: machine });
-        // With noise the iterates prove a run; what the loss does then is told, and decides nothing.
+        // With noise the iterates prove a run; the loss is shown but decides nothing.
         let noisy = plan.options.manner.noise.is_some();
         let claim = |name, holds, figures| {
             AnswerClaim::new(name, Claim { holds, figures }, name != "loss_bounds" || !noisy)

@@ -1,9 +1,8 @@
-//! Steps of a run recomputed by automatic differentiation: what the certificate's `gradient` line stands on.
+//! Recomputes steps of a run by automatic differentiation, for the certificate's claim `gradient`.
 //!
-//! After a run its engine makes some of its steps once more, without comparison, from the start or from a snapshot that was taken on the way.
-//! At each the dense engine makes the step from the very same weights, every unit evaluated (columns that are alike once), every gradient
-//! from automatic differentiation, and every weight must agree. What is made again must end as the run did: with the same digest of all
-//! vertices and the same weights.
+//! After a run, its engine repeats some of the steps without comparison, from the start or from a snapshot of the run. The dense engine
+//! makes each of these steps from the same weights: it evaluates every unit (equal columns once) and differentiates automatically. Every
+//! weight must agree. The repeated run must end as the first one did, with the same digest of all vertices and the same weights.
 
 use luge_net::{Network, Op};
 use luge_train::{CacheLevel, Snapshot, SpotCheck, SpotError, StopRule, TrainError};
@@ -20,46 +19,46 @@ use crate::run::{
     run_stats::RunStats,
 };
 
-/// The fewest steps that are looked at.
+/// The fewest steps that are recomputed.
 pub const MIN_CHECKED: usize = 5;
 
-/// The most steps that are looked at unless more are asked for.
+/// The most steps that are recomputed by default.
 pub const MAX_CHECKED: usize = 50;
 
-/// The most bytes that the weights around the steps looked at take, unless more steps are asked for.
+/// The most bytes for the weights around the recomputed steps, by default.
 const MAX_BYTES: u64 = 1 << 24;
 
-/// What an arc or a written cell costs a look by automatic differentiation, relative to what a tape costs a step of a run that is compared:
+/// The cost of an arc or a written cell in a recomputed step, relative to that of a tape in a step of a run that is compared:
 /// measured as the time of `luge train --autodiff-checks 50` less that of `--autodiff-checks 5`, on the perceptron and on ten thousand rows of `sgd_linear`.
 const COST: u64 = 3;
 
-/// What the dense engine said of some steps of a run.
+/// The result of recomputing steps of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct GradientCheck {
-    /// The steps that were looked at; none if the dense engine made them all itself.
+    /// The recomputed steps; none if the dense engine made all steps of the run.
     pub steps: Vec<u64>,
     /// Whether every step of the run was made by automatic differentiation.
     pub every: bool,
-    /// The situations that all steps were in, if the run was looked at step by step.
+    /// The situations of all steps, if every step was observed.
     #[serde(default)]
     pub seen: Option<Seen>,
-    /// What does not agree, if something does not.
+    /// The first difference, if there is one.
     pub differs: Option<String>,
 }
 
-/// In which situations the steps of a run were, and how many of those were differentiated.
+/// The situations that a run met, and how many of them were differentiated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Seen {
     /// Gradient steps of the run.
     pub n_steps: u64,
-    /// Different situations that they were in.
+    /// Distinct situations that they were in.
     pub n_situations: usize,
-    /// Those in which the network was differentiated and every weight compared.
+    /// Those in which the network was differentiated and every weight was compared.
     pub n_looked_at: usize,
-    /// Those that were differentiated with the weights that a step of the run was made from.
+    /// Those that were differentiated with the weights that a step of the run had.
     #[serde(default)]
     pub n_as_they_were: usize,
-    /// Whether weights are exactly the values they stand for, up to what a step forgets: then all steps follow.
+    /// Whether weights are exactly the values they stand for, up to what the next step forgets; then one check covers all steps of a situation.
     pub exact: bool,
 }
 
@@ -69,7 +68,7 @@ impl GradientCheck {
         Self { every: true, ..Self::default() }
     }
 
-    /// Whether every step looked at is the network's own gradient step, and every situation was looked at.
+    /// Whether every recomputed step is the network's own gradient step, and every situation was differentiated.
     pub fn holds(&self) -> bool {
         self.differs.is_none() && self.seen.is_none_or(|seen| seen.n_looked_at == seen.n_situations)
     }
@@ -107,7 +106,7 @@ impl GradientCheck {
     }
 }
 
-/// Makes a run that ended so once more and hands steps of it to `check`, which makes them by automatic differentiation.
+/// Repeats a run that ended this way and passes steps of it to `check`, which recomputes them by automatic differentiation.
 pub(crate) fn recheck<E: From<EngineError>>(
     task: &Task<'_>,
     (end, record): (&Snapshot, &RunStats),
@@ -122,10 +121,10 @@ pub(crate) fn recheck<E: From<EngineError>>(
     }
 }
 
-/// The steps to look at: the first two, the last, those where the loss was lowest and highest, and random ones.
+/// The steps to recompute: the first two, the last, those where the loss was lowest and highest, and random ones.
 ///
-/// Their number follows from sizes alone, so that the same run always has the same certificate: about as many as take the
-/// time that comparing the run took, as far as there is room for their weights, at least [`MIN_CHECKED`] and at most [`MAX_CHECKED`], or as many as were asked for.
+/// Their number follows from sizes alone, so that the same run always has the same certificate. It is the requested number, or about as
+/// many as take as long as the comparison of the run, limited by memory, at least [`MIN_CHECKED`] and at most [`MAX_CHECKED`].
 fn choose((end, record): (&Snapshot, &RunStats), network: &Network, asked: Option<usize>) -> Vec<u64> {
     let n_steps = end.step;
     if n_steps == 0 {
@@ -154,13 +153,13 @@ fn choose((end, record): (&Snapshot, &RunStats), network: &Network, asked: Optio
     steps
 }
 
-/// Arcs of linear layers: what evaluating every unit costs.
+/// Arcs of linear layers: the cost of evaluating every unit.
 fn n_arcs(network: &Network) -> u64 {
     let arcs = |op: &Op| if let Op::Linear(map, _) = op { map.most_entries() as u64 } else { 0 };
     network.nodes().iter().map(|node| arcs(&node.op)).sum()
 }
 
-/// A step of the second run: the loss, the weights before and after it, and how far rounding may take them from the dense engine's.
+/// A step of the repeated run: the loss, the weights before and after it, and how far rounding may separate them from the dense engine's.
 pub(crate) struct CheckedStep {
     loss: f64,
     before: Snapshot,
@@ -168,8 +167,8 @@ pub(crate) struct CheckedStep {
     rounding: f64,
 }
 
-/// Makes the steps that lead to these once more, from the run's own snapshot before them, and keeps the weights around them; `Err` with a
-/// reason if the run does not end as it did.
+/// Repeats the run up to these steps, from its own snapshots, and keeps the weights around them; `Err` with a reason if the run ends
+/// differently.
 fn collect(
     task: &Task<'_>,
     steps: &[u64],
@@ -196,7 +195,7 @@ fn collect(
     Ok(Ok(spots))
 }
 
-/// The cells that tapes and heads of all spots take, and one more on each side: first and last.
+/// The first and last cell that tapes and heads of all these steps take, with one more on each side.
 pub(crate) fn extent(spots: &[CheckedStep]) -> Option<(i64, i64)> {
     let tapes =
         spots.iter().flat_map(|spot| [&spot.before, &spot.after]).flat_map(|snapshot| &snapshot.tapes);
@@ -208,7 +207,7 @@ pub(crate) fn extent(spots: &[CheckedStep]) -> Option<(i64, i64)> {
     tapes.map(reach).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
-/// Makes the steps by automatic differentiation and compares every weight.
+/// Recomputes the steps by automatic differentiation and compares every weight.
 pub(crate) fn check(mut checker: SpotCheck<'_>, spots: &[CheckedStep]) -> Result<GradientCheck, TrainError> {
     let steps = spots.iter().map(|spot| spot.before.step).collect();
     let mut found = GradientCheck { steps, ..GradientCheck::default() };

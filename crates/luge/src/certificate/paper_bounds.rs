@@ -8,7 +8,7 @@ use serde::Serialize;
 /// The layers both corollaries allow beside the primary network.
 pub const CLAIMED_LAYERS: usize = 12;
 
-/// What the O(n m) of the corollaries may stand for: this many units for every label.
+/// Units per label that the O(n m) of the corollaries may stand for.
 const UNITS_PER_LABEL: u64 = 4;
 
 /// One arrangement of a network in layers: the number of layers and their width refer to the same arrangement.
@@ -23,14 +23,14 @@ pub struct Arrangement {
 }
 
 impl Arrangement {
-    /// The narrowest arrangement in at most so many layers that a greedy search finds; in more if the network is deeper.
+    /// The narrowest arrangement in at most this many layers that a greedy search finds; in more if the network is deeper.
     fn within(layers: &Layers, most_layers: usize) -> Self {
         let widths = layers.arrange(most_layers.max(layers.depth())).unwrap_or_default();
         Self { layers: widths.len(), widest: widths.iter().copied().max().unwrap_or(0), widths }
     }
 }
 
-/// What a corollary claims of a network, and whether the network keeps to it.
+/// What a corollary claims about a network's size, and whether it holds.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SizeClaim {
     /// 1 for `internal`, 2 for the others.
@@ -54,14 +54,14 @@ pub struct SizeClaim {
 }
 
 impl SizeClaim {
-    /// Holds an extended network without its primary network to the corollary; `n_labels` is n m.
+    /// Compares an extended network without its primary network with the corollary; `n_labels` is n m.
     pub fn of_extended(extended: &Extended, normal: &NormalForm, n_cells: usize, n_labels: usize) -> Self {
         let layers = Layers::up_to(extended.network(), extended.nodes().out);
         let layers = layers.without(|node| extended.is_primary(node));
         Self::about(extended.kind(), normal, n_cells, n_labels, &layers)
     }
 
-    /// Holds a network's layers to the corollary about its landscape; `n_labels` is n m, 0 for a landscape alone.
+    /// Compares a network's layers with the corollary about its landscape; `n_labels` is n m, 0 for a landscape alone.
     pub fn about(
         kind: LandscapeKind,
         normal: &NormalForm,

@@ -1,11 +1,11 @@
-//! Translation validation: what the compiled machine left, held to what the interpreter says that the program means.
+//! Translation validation: compares the answer of the compiled machine with that of the interpreter.
 
 use luge_net::{NumberFormat, faults::planted};
 use luge_sled::{Outcome, Verdict};
 
 use crate::{job::program, training::Claim};
 
-/// Holds the weights that the machine left, or `None` if it rejected its data, to a run of the interpreter.
+/// Compares the machine's weights, or `None` if it rejected its data, with a run of the interpreter.
 #[must_use]
 pub fn claim(interpreted: Option<&Outcome>, machine: Option<&[f64]>, format: NumberFormat) -> Claim {
     let line = |outcome: &Outcome| outcome.line.map_or(String::new(), |line| format!(" in line {line}"));

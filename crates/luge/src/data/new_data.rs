@@ -25,9 +25,9 @@ pub enum Answer<'a> {
 pub struct NewData {
     /// x, prepared as in training.
     pub features: Values,
-    /// y, NaN where it is missing and infinite where it is no class of the model; `None` if a target's column is missing.
+    /// y, NaN where it is missing and infinite where it is not a class of the model; `None` if a target's column is missing.
     pub labels: Option<Values>,
-    /// What the reader should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ impl Preparation {
             let features = super::columns(header, &wanted)?;
             let kinds = self.features.iter().map(|feature| expected(&feature.words));
             let targets: Vec<String> = self.targets.iter().map(|target| target.column.clone()).collect();
-            // A target that is missing, or that stands twice, is none to compare with.
+            // A target that is missing or duplicate cannot be compared with.
             let targets = super::columns(header, &targets).unwrap_or_default();
             let labels = self.targets.iter().map(|target| match target.classes.is_empty() {
                 true => Expect::PerhapsNumbers,
@@ -77,7 +77,7 @@ impl Preparation {
         self.features(&super::number_columns(names, x), &(0..x.shape.rows).collect::<Vec<_>>(), None)
     }
 
-    /// The labels of some rows: NaN where one is missing, infinite where it is no class of training.
+    /// The labels of some rows: NaN where one is missing, infinite where it is not a class of the training data.
     pub(super) fn labels(&self, columns: &[(String, Column)], rows: &[usize]) -> Values {
         let mut y = Vec::new();
         for &row in rows {
@@ -103,7 +103,7 @@ impl Preparation {
         Values::new(Shape::new(rows.len(), y.len() / rows.len().max(1)), y)
     }
 
-    /// What the outputs for one sample say of every target.
+    /// The answers that the outputs for one sample give for every target.
     pub fn answers(&self, out: &[f64]) -> Vec<Answer<'_>> {
         let mut rest = out;
         let answers = self.targets.iter().map(|target| {
@@ -165,7 +165,7 @@ impl Table {
 }
 
 impl Target {
-    /// What the outputs for one sample say.
+    /// The answer that the outputs for one sample give.
     fn answer(&self, own: &[f64]) -> Answer<'_> {
         match self.classes.get(self.class(own)) {
             Some(class) => Answer::Class(class),

@@ -10,11 +10,11 @@ use super::{
     sheet::Column,
 };
 
-/// What was done to the columns, with every number that it needs.
+/// How the columns are prepared, with every number that this needs.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preparation {
-    /// The requested value.
+    /// The options.
     pub asked: PrepareOptions,
     /// The features' columns in the file, and how they become numbers.
     pub features: Vec<Feature>,
@@ -31,10 +31,10 @@ pub struct Feature {
     /// Its words, each of which has a feature of its own; none if it has numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<String>,
-    /// What stands for a missing number.
+    /// The replacement for a missing number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fill: Option<f64>,
-    /// What is taken off, and what the rest is divided by.
+    /// The offset that is subtracted, and the divisor of the rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<(f64, f64)>,
 }
@@ -212,7 +212,7 @@ impl Target {
         }
     }
 
-    /// The class that outputs tell.
+    /// The class that outputs predict.
     pub(super) fn class(&self, out: &[f64]) -> usize {
         let first = out.first().copied().unwrap_or(0.0);
         match self.code {
@@ -226,7 +226,7 @@ impl Target {
     }
 }
 
-/// The columns of a table before anything was done to them.
+/// The columns of a table before preparation.
 pub(super) struct Columns {
     pub(super) features: Vec<(String, Column)>,
     pub(super) targets: Vec<(String, Column)>,
@@ -288,7 +288,7 @@ impl Preparation {
         self.asked == PrepareOptions::default() && self.features.iter().all(plain) && !self.has_words()
     }
 
-    /// Learns from the training rows what is to be done.
+    /// Learns the preparation from the training rows.
     pub(super) fn learn(
         asked: &PrepareOptions,
         columns: &Columns,
@@ -308,7 +308,7 @@ impl Preparation {
     /// The features of some rows.
     ///
     /// # Errors
-    /// If something is missing that nothing stands for, or a word was not among the training data.
+    /// If a value without a replacement is missing, or a word was not among the training data.
     pub(super) fn features(
         &self,
         columns: &[(String, Column)],
@@ -372,7 +372,7 @@ fn mean(numbers: impl Iterator<Item = f64>) -> f64 {
     if n == 0 { 0.0 } else { sum / n as f64 }
 }
 
-/// A column that never changes is not stretched.
+/// The divisor of a column; 1 if the column is constant.
 fn width(width: f64) -> f64 {
     if width > 0.0 && width.is_finite() { width } else { 1.0 }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What is to be done to the columns.
+/// How the columns are prepared.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PrepareOptions {

@@ -38,7 +38,7 @@ pub(super) enum Expect {
     Numbers,
     /// Words, even if they look like numbers.
     Words,
-    /// Numbers; what is none counts as missing.
+    /// Numbers; anything else counts as missing.
     PerhapsNumbers,
 }
 
@@ -48,11 +48,11 @@ pub(super) struct Sheet {
     pub(super) columns: Vec<(String, Column)>,
     /// The line that each row begins in.
     pub(super) lines: Vec<u64>,
-    /// What the reader should know.
+    /// Notes for the user.
     pub(super) notes: Vec<String>,
 }
 
-/// What stands for a missing value, in any case.
+/// Fields that mean a missing value, in upper or lower case.
 const MISSING: [&str; 6] = ["", "na", "n/a", "nan", "null", "?"];
 
 impl Sheet {

@@ -1,4 +1,4 @@
-//! The loss along the edges from the current vertex: why training goes where it goes.
+//! The loss along the edges from the current vertex, which shows why training takes the edge that it takes.
 //!
 //! Along an edge everything under a stop-gradient keeps its value at the vertex, because that is the function that
 //! training differentiates; tapes and heads stay as they are.
@@ -96,12 +96,12 @@ pub struct VertexPlace<'s, 'p> {
     pub stopped: bool,
 }
 
-/// What vertices are called: their state, and the symbols under the heads or the whole tapes.
+/// The name of a vertex: its state, and the symbols under the heads or the whole tapes.
 pub fn vertex_name(machine: &Machine, lowered: &Lowered, landscape: &Landscape, vertex: usize) -> String {
     Names { machine, lowered, landscape }.of(vertex)
 }
 
-/// What a vertex of landscapes B and C is called.
+/// The name of a vertex of landscapes B and C.
 pub fn control_name(machine: &Machine, lowered: &Lowered, control: &Control, vertex: usize) -> String {
     names::of_control(machine, lowered, control, vertex)
 }

@@ -24,7 +24,7 @@ impl Default for Size {
     }
 }
 
-/// What no tape covers.
+/// The background.
 pub const MARGIN: Rgb = [44, 48, 58];
 /// The head's mark.
 pub const HEAD: Rgb = [232, 30, 44];
@@ -66,7 +66,7 @@ struct Panel {
 }
 
 impl Picture {
-    /// Draws the run that led to `finished`, by making it a second time.
+    /// Draws the run that led to `finished`, by simulating it again.
     ///
     /// `advance` runs a simulator on to the given step; it is a parameter so that the caller can show progress.
     ///
@@ -180,7 +180,7 @@ fn panels(size: Size, input: &Input, finished: &Simulator<'_>) -> Vec<Panel> {
     finished.machine().tape_ids().map(panel).collect()
 }
 
-/// What the symbols of an alphabet are drawn as.
+/// The colours of an alphabet's symbols.
 pub fn colours(alphabet: &Alphabet) -> Vec<Rgb> {
     let mut n_inked = 0;
     let colour = |symbol: SymbolId| {

@@ -1,7 +1,7 @@
 //! Files that are complete or absent: written under another name, synced, and renamed.
 //!
 //! A process that is killed leaves the temporary file behind. The writer holds a lock on it, which ends with the
-//! process, so [`sweep`] can find files that nobody is writing.
+//! process, so [`sweep`] can find files that no process is writing.
 
 use std::{
     fs::{self, File},
@@ -74,7 +74,7 @@ pub fn write_with(
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// The most names that are tried for a result whose own name was taken meanwhile.
+/// The most names that are tried for a result whose own name was taken in the meantime.
 const MAX_BESIDE: usize = 100;
 
 /// Another name beside a file: `model-1.safetensors`.

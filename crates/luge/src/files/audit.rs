@@ -1,4 +1,4 @@
-//! Verifies a model later: everything is derived again from the machine and the data with the simulator.
+//! Audits a model: derives everything again from its machine and the data with the simulator.
 
 use luge_net::{SparseValues, Values, evaluate_some};
 
@@ -9,7 +9,8 @@ use crate::{
         model::{Model, data_digest},
         predictor::Predictor,
     },
-    training::{PreparedTraining, Simulated, TrainingError},
+    job::JobError,
+    training::{PreparedTraining, Simulated},
 };
 
 /// Why a table cannot be the one a model was trained on, by its size and its columns alone.
@@ -26,10 +27,10 @@ pub fn other_data(model: &Model, table: &Table) -> Option<String> {
         .then(|| format!("the model was trained on columns {trained_on}, the data have {given}"))
 }
 
-/// What cannot be found out from a machine alone.
+/// What an audit cannot find from a machine alone.
 const NO_PROGRAM: &str = "program, no overflow: the model has only a machine, so it cannot be seen whether a program was compiled to it and whether numbers were too large";
 
-/// Holds what a model claims to what the simulator says, with training prepared from its own machine and the data.
+/// Compares a model with the simulator's run; the training was prepared from the model's machine and the data.
 ///
 /// The claims: `data`: these are the data it was trained on. `theta`: it is the machine's answer for them. `configuration`: the weights
 /// stand for the machine's last configuration. `labels`: z holds them. `steps`: the counts are the machine's. `output`: the whole network
@@ -38,7 +39,7 @@ const NO_PROGRAM: &str = "program, no overflow: the model has only a machine, so
 ///
 /// # Errors
 /// If the machine has no answer for the data, or needs more cells than the model has.
-pub fn audit(model: &Model, lesson: &PreparedTraining) -> Result<Certificate, TrainingError> {
+pub fn audit(model: &Model, lesson: &PreparedTraining) -> Result<Certificate, JobError> {
     let simulated = lesson.simulated()?;
     let parameters = model.parameters(lesson).filter(|_| model.window() == *lesson.window());
     let truth = Truth { lesson, simulated };
@@ -59,7 +60,7 @@ pub fn audit(model: &Model, lesson: &PreparedTraining) -> Result<Certificate, Tr
     Ok(claims.into_iter().chain(program(model, &truth).map(|claim| ("program", claim))).collect())
 }
 
-/// What an audit takes from the model's word; more of it where the model was not trained again.
+/// What an audit does not check; more if the model was not trained again.
 pub fn not_checked(audit: &Certificate, model: &Model, trained_again: bool) -> Vec<String> {
     let mut list: Vec<String> = unknown(audit).map(str::to_owned).into_iter().collect();
     if !trained_again {
@@ -83,7 +84,7 @@ pub fn unknown(audit: &Certificate) -> Option<&'static str> {
     audit.get("program").is_none().then_some(NO_PROGRAM)
 }
 
-/// What a model is held to.
+/// What a model is compared with.
 struct Truth<'a> {
     lesson: &'a PreparedTraining,
     simulated: &'a Simulated,
@@ -103,7 +104,7 @@ fn data(model: &Model, lesson: &PreparedTraining) -> Claim {
     Claim { holds: prepared && found == model.card.data_sha256, figures: format!("sha256 {found}{figures}") }
 }
 
-/// Runs the program again by the interpreter, and holds what the certificate says of its numbers to that.
+/// Runs the program in the interpreter, and compares the outcome with the machine's answer and with the claim `no_overflow`.
 fn program(model: &Model, truth: &Truth<'_>) -> Option<Claim> {
     let (table, machine_steps) = (truth.lesson.table(), truth.simulated.machine_steps);
     let outcome = match model.card.program.as_ref()?.interpret(&model.card, table, machine_steps) {

@@ -1,4 +1,4 @@
-//! The only reader of files. It stays within the memory budget, whatever a file or a pipe contains.
+//! Reads files and pipes within the memory budget. All files are read here.
 
 use std::{
     fs::File,

@@ -27,24 +27,24 @@ const MAGIC: &[u8; 16] = b"luge checkpoint\n";
 const VERSION: u32 = 4;
 const DIGEST: usize = 32;
 
-/// A moment of a run, and everything needed to resume it.
+/// The state of a run at one step, or at many, and everything needed to resume it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Checkpoint {
-    /// The requested value.
+    /// The job that is run.
     pub job: Job,
     /// The digest of the network that was trained.
     pub network: String,
-    /// What was seen until then.
+    /// The statistics until then.
     pub seen: RunStats,
     /// Whether it is a record, to be revisited, and not a checkpoint to resume from.
     pub record: bool,
     /// The last step of the run, if it has ended.
     pub ended: Option<u64>,
-    /// The weights, of one moment in a checkpoint, of many in a record.
+    /// The weights at one step in a checkpoint, at many in a record.
     pub frames: Vec<Frame>,
 }
 
-/// The weights of one moment, packed.
+/// The weights at one step, packed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Frame {
     /// Gradient steps made.
@@ -63,7 +63,7 @@ impl Frame {
         self.bytes.len()
     }
 
-    /// The snapshot; `None` if the bytes are none.
+    /// The snapshot; `None` if the bytes are invalid.
     pub fn snapshot(&self) -> Option<Snapshot> {
         Snapshot::from_bytes(&self.bytes).ok().filter(|snapshot| snapshot.step == self.step)
     }
@@ -99,7 +99,7 @@ pub enum CheckpointError {
         /// What is wrong.
         why: String,
     },
-    /// A record has the moments of a run, but not what was seen of it.
+    /// A record has no statistics to resume from.
     #[error(
         "{0} is a record, not a checkpoint: its steps can be revisited, but the run cannot be resumed from it"
     )]
@@ -196,7 +196,7 @@ impl Checkpoint {
     /// Reads a file that [`save`](Self::save) wrote.
     ///
     /// # Errors
-    /// If it cannot be read, is not ours, is damaged or makes no sense.
+    /// If it cannot be read, is not a checkpoint, or is damaged or inconsistent.
     pub fn load(path: &Path) -> Result<Self, CheckpointError> {
         let name = path.display().to_string();
         let refused = |reason| FileError { doing: "read", name: name.clone(), reason };

@@ -28,10 +28,10 @@ pub use error::ModelError;
 pub use program::{Program, ProgramMismatch};
 pub use training::{Model, TrainingCard};
 
-/// A trained network: what it says of itself, and its weights.
+/// A trained network: its metadata and its weights.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ModelOf<C> {
-    /// What it was made from and what is claimed of it.
+    /// The metadata: what it was made from, and its certificate.
     pub card: C,
     /// theta, the primary network's weights; none if the run did not find any.
     pub theta: Vec<f64>,
@@ -39,7 +39,7 @@ pub struct ModelOf<C> {
     pub weights: Vec<(String, SparseValues)>,
 }
 
-/// What models of one kind say of themselves.
+/// The metadata of one kind of model.
 pub trait Card: Clone + PartialEq + Serialize + DeserializeOwned {
     /// The entry of the file's header that holds the card.
     const KEY: &'static str;
@@ -60,7 +60,7 @@ pub trait Card: Clone + PartialEq + Serialize + DeserializeOwned {
         Ok(())
     }
 
-    /// Takes over what training again cannot tell from the card of the model that is compared.
+    /// Copies from the card of another model what training again cannot derive.
     fn adopt(&mut self, _claimed: &Self) {}
 }
 
@@ -116,7 +116,7 @@ impl<C: Card> ModelOf<C> {
         Data::like(self.card.preparation(), name, text, saturate)
     }
 
-    /// Whether training again gives the very same model: every weight bit for bit, every figure and every claim.
+    /// Whether training again gives the same model: every weight bit for bit, every figure and every claim.
     #[must_use]
     pub fn is_same(&self, again: &Self) -> Claim {
         let mut card = again.card.clone();
@@ -220,7 +220,7 @@ impl AnyModel {
         }
     }
 
-    /// What was learned, on new samples that are prepared as in training.
+    /// Predictions for new samples that are prepared as in training.
     ///
     /// # Errors
     /// If the model's parts do not fit together, or it has learned nothing.

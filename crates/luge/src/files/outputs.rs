@@ -69,7 +69,7 @@ impl Outputs {
         Self { force, ..Self::default() }
     }
 
-    /// Also keeps this input from being written to. Names that are not files (`-`, something that ships) do no harm.
+    /// Also protects this input from being overwritten. Names that are not files (`-`, something that ships) are ignored.
     #[must_use]
     pub fn reading(mut self, input: impl AsRef<Path>) -> Self {
         self.inputs.extend(fs::canonicalize(input));
@@ -84,7 +84,7 @@ impl Outputs {
         self.place_over(path, |_| false)
     }
 
-    /// The same where some files may be replaced unasked, such as an earlier checkpoint of the same run.
+    /// The same where some files may be replaced without `force`, such as an earlier checkpoint of the same run.
     ///
     /// # Errors
     /// As for [`place`](Self::place).
@@ -105,7 +105,7 @@ impl Outputs {
         if self.taken.contains(&full) {
             return Err(OutputError::Twice(owned()));
         }
-        // What is decided here holds at the end, too, if a file appears meanwhile.
+        // This decision also applies at the end, if a file appears in the meantime.
         let replace = self.force || there.is_some() && replaceable(path);
         if there.is_some() && !replace {
             return Err(OutputError::Exists(owned()));
@@ -127,12 +127,12 @@ impl Output {
     /// Writes the file, complete or not at all.
     ///
     /// # Errors
-    /// If the system refuses. If somebody else has written the file meanwhile, the result is in another file beside it.
+    /// If the system refuses. If another process has written the file in the meantime, the result is in another file beside it.
     pub fn write(&self, content: impl AsRef<[u8]>) -> Result<(), OutputError> {
         self.write_with(|out| out.write_all(content.as_ref()))
     }
 
-    /// The same for what is written bit by bit.
+    /// The same for contents that are written piece by piece.
     ///
     /// # Errors
     /// As for [`write`](Self::write).
@@ -144,7 +144,7 @@ impl Output {
     }
 }
 
-/// What stands where only a file may; `None` for a file.
+/// What is at a place that must be a file; `None` for a file.
 fn kind(found: fs::FileType) -> Option<&'static str> {
     if found.is_file() {
         None

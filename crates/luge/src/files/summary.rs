@@ -39,7 +39,7 @@ pub fn of_compiled(
     }
 }
 
-/// How a machine's run ended that was allowed this many steps.
+/// The end of a machine's run with this step limit.
 pub fn of_run(limit: Step, outcome: Outcome, simulator: &Simulator<'_>) -> impl Serialize {
     let machine = simulator.machine();
     let contents = |tape: TapeId| {
@@ -63,7 +63,7 @@ pub fn of_run(limit: Step, outcome: Outcome, simulator: &Simulator<'_>) -> impl 
     }
 }
 
-/// What a trace of a plan showed.
+/// The result of a trace.
 pub fn of_trace(plan: &PreparedTrace, trace: &Trace) -> impl Serialize {
     let options = &plan.options;
     let internal = options.landscape == LandscapeKind::Internal;
@@ -83,7 +83,7 @@ pub fn of_trace(plan: &PreparedTrace, trace: &Trace) -> impl Serialize {
     }
 }
 
-/// What a lesson taught.
+/// The result of a training.
 pub fn of_training(lesson: &PreparedTraining, report: &TrainingReport) -> impl Serialize {
     let options = lesson.options();
     object! {

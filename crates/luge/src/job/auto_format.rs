@@ -1,4 +1,4 @@
-//! The smallest suitable number format: the interpreter runs a program with wide numbers, and then with fewer bits.
+//! Finds the smallest suitable number format: the interpreter runs a program with wide numbers, and then with fewer bits.
 
 use std::fmt;
 
@@ -55,7 +55,7 @@ impl fmt::Display for FormatChoice {
     }
 }
 
-/// Why no format does.
+/// Why no format is suitable.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NoFormat {
     /// What is not a program cannot be tried.
@@ -75,7 +75,7 @@ pub enum NoFormat {
     Data,
 }
 
-/// A program, and how it is run with numbers of a format and at most so many statements.
+/// A program, and a function that runs it with numbers of a format and a limit on statements.
 struct Search<'a> {
     source: &'a Source,
     /// The numbers of its data.
@@ -84,7 +84,7 @@ struct Search<'a> {
     limit: u64,
 }
 
-/// Takes the smallest format in which no number of a program wraps around and theta is nearly what it is with wide numbers.
+/// Finds the smallest format in which no number of a program wraps around and theta is nearly the same as with wide numbers.
 fn choose(
     source: &Source,
     data: &[f64],
@@ -100,7 +100,7 @@ fn numbers(table: &Table) -> Vec<f64> {
 }
 
 impl TrainJob {
-    /// Takes the smallest format in which no number of the program wraps around and theta is nearly what it is with wide numbers.
+    /// Sets the smallest format in which no number of the program wraps around and theta is nearly the same as with wide numbers.
     ///
     /// # Errors
     /// If the data are not a table, or no format is suitable.
@@ -114,9 +114,8 @@ impl TrainJob {
 }
 
 impl StreamJob {
-    /// The same on a stream whose numbers are as they are given. Which samples a machine or a circuit takes depends on how long it is busy, so
-    /// the program is first tried on all that pass, and then on those that it takes; if a number wraps around there, the format
-    /// gets more bits before the point.
+    /// The same on a stream. Which samples a machine or a circuit takes depends on how long it is busy, so the program is first tried on all
+    /// samples, and then on those that it takes; if a number wraps around there, the format gets more bits before the point.
     ///
     /// # Errors
     /// If no format is suitable.
@@ -191,7 +190,7 @@ impl Search<'_> {
         };
         let tried = |fraction: u32| choice(fraction, &self.fits(integer, fraction)?);
         let near = (0..=most).filter_map(tried).find(|choice| choice.difference <= choice.tolerance);
-        // At most bits every program agrees with itself: that says nothing, and long words take long.
+        // With the most bits every program agrees with itself: that proves nothing, and long words are slow.
         let meaningful = near.filter(|choice| choice.format != choice.reference || most <= PROBE_FRACTION);
         meaningful
             .or_else(|| (PROBE_FRACTION.min(most)..=most).find_map(tried))
@@ -215,7 +214,7 @@ impl Search<'_> {
         JobError::NoFormat { name: self.source.name.clone(), why }
     }
 
-    /// Whether the program is right for such numbers: its own types and literals may need more or fewer bits.
+    /// Whether the program is valid for such numbers: its own types and literals may need more or fewer bits.
     fn checks(&self, integer: u32, fraction: u32) -> bool {
         self.run(integer, fraction, 0).is_ok()
     }

@@ -208,17 +208,17 @@ shipped! {
     }
 }
 
-/// What ships under a name.
+/// The machine or learner that ships under a name.
 pub fn find(name: &str) -> Option<&'static Shipped> {
     all().find(|shipped| shipped.name == name)
 }
 
-/// What ships with this very text, wherever its file lies.
+/// What ships with this text, wherever its file lies.
 pub fn with_text(text: &str) -> Option<&'static Shipped> {
     all().find(|shipped| shipped.text == text)
 }
 
-/// How the learner with this very text is meant to be trained, if it ships.
+/// The data and settings of the learner with this text, if it ships.
 pub fn lesson(source: &Source) -> Option<&'static ShippedLesson> {
     with_text(&source.text)?.lesson.as_ref()
 }

@@ -1,10 +1,10 @@
-//! Classes as the learner wants them.
+//! Encodes classes as the learner expects them.
 
 use super::{catalogue, program, source::Source};
 use crate::data::{ClassCode, PrepareOptions, Table, TableError};
 
-/// Reads a table, with its classes as the learner wants them unless the options say otherwise. Whole numbers in a single
-/// target are classes if the learner wants classes; numbers in several targets, and other numbers, stay as they are.
+/// Reads a table, with its classes encoded as the learner expects them unless the options say otherwise. Whole numbers in a single
+/// target are classes if the learner expects classes; numbers in several targets, and other numbers, stay as they are.
 ///
 /// # Errors
 /// If it is not a table.
@@ -26,7 +26,7 @@ pub fn classes_as_wanted(
     if plain { read(asked) } else { wanted }
 }
 
-/// How a learner wants classes: as the data that ship with it have them, or as its signature says.
+/// How a learner expects classes: as in the data that ship with it, or as its signature says.
 fn class_code(source: &Source) -> ClassCode {
     if let Some(table) = catalogue::lesson(source).and_then(|lesson| lesson.table()) {
         return table.class_code();

@@ -1,7 +1,12 @@
-//! Errors of jobs.
+//! The errors of all jobs.
 
-use luge_landscape::{LearnerError, PrimaryError};
-use luge_machine::InputError;
+use luge_circuit::{NotExclusive, machine::MachineError};
+use luge_landscape::{
+    BuildError, ExtendedError, LearnerError, PrimaryError, StreamError, mlp::MlpConstantsError,
+};
+use luge_machine::{InputError, Step, lowering::LoweringError};
+use luge_net::NumberFormat;
+use luge_train::{Precision, TrainError};
 
 use crate::{
     data::TableError,
@@ -12,11 +17,11 @@ use crate::{
         source::{ReadError, Source},
         universal,
     },
-    trace::TraceError,
-    training::TrainingError,
+    run::{engine::EngineError, memory::TooMuch},
+    trace,
 };
 
-/// Why a job cannot be done. Everything is found out before training begins.
+/// Why a job cannot be done, or has no result. Almost everything is found before training begins.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
     /// A text that is not a machine.
@@ -107,12 +112,172 @@ pub enum JobError {
         /// Why not.
         error: universal::ProgramError,
     },
-    /// A machine that cannot be traced with these options.
+    /// A machine without a normal form.
     #[error(transparent)]
-    Trace(#[from] TraceError),
-    /// Training that cannot be done with these options.
+    Lowering(#[from] LoweringError),
+    /// More memory than there is.
     #[error(transparent)]
-    Training(#[from] TrainingError),
+    Memory(#[from] TooMuch),
+    /// An engine that cannot train this network.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A landscape that cannot be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// An extended network that cannot be built.
+    #[error(transparent)]
+    Extended(#[from] ExtendedError),
+    /// A network for streams that cannot be built.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
+    /// No constants for an MLP that trains so long.
+    #[error(transparent)]
+    MlpConstants(#[from] MlpConstantsError),
+    /// A machine that is not a circuit.
+    #[error(transparent)]
+    Circuit(#[from] MachineError),
+    /// A machine without a way to a halt.
+    #[error("no halting situation can be reached from the start state `{0}`")]
+    HaltingUnreachable(String),
+    /// A machine that runs on.
+    #[error("the machine does not halt within {0} steps")]
+    DoesNotHalt(Step),
+    /// A learner that runs on.
+    #[error("the learner does not halt on these data within {0} steps")]
+    LearnerDoesNotHalt(Step),
+    /// A learner that gives up.
+    #[error("the learner stops in state `{0}` without accepting: it has no answer for these data")]
+    Rejected(String),
+    /// A program that rejects its samples: out of range, `assert` or `reject`.
+    #[error("after {steps} steps and {taken} samples taken, the program rejects its data")]
+    SamplesRejected {
+        /// Steps made.
+        steps: Step,
+        /// Samples taken.
+        taken: u64,
+    },
+    /// A machine on a stream that stops where it should not, or takes or latches wrongly.
+    #[error("after {step} steps and {taken} batches taken, {why}")]
+    Stopped {
+        /// Steps made.
+        step: Step,
+        /// Batches taken.
+        taken: u64,
+        /// What happened.
+        why: String,
+    },
+    /// A circuit that breaks its own promise.
+    #[error("after {step} steps {reason}")]
+    NotExclusive {
+        /// Steps made.
+        step: Step,
+        /// The sum.
+        #[source]
+        reason: NotExclusive,
+    },
+    /// A run that needs more cells than are allowed.
+    #[error("the run needs {needed} cells per tape, but only {given} are allowed")]
+    TooFewCells {
+        /// Cells needed.
+        needed: usize,
+        /// Cells allowed.
+        given: usize,
+    },
+    /// A run that needs more cells than are built.
+    #[error(
+        "the run needs {needed} cells on each of {n_tapes} binary tapes, but at most {most} are built in all",
+        most = trace::MAX_CELLS
+    )]
+    TooManyCells {
+        /// Cells per tape.
+        needed: usize,
+        /// Binary tapes.
+        n_tapes: usize,
+    },
+    /// `internal` has a vertex for every configuration of every declared input.
+    #[error(
+        "landscape internal declares every content of the input's {0} binary cells, but at most {most} can be declared",
+        most = trace::MAX_DECLARED_CELLS
+    )]
+    TooManyDeclared(usize),
+    /// The wider network has other layers.
+    #[error("on {0} cells the network has other layers than the one that was trained")]
+    OtherLayers(usize),
+    /// The network would not notice that it has read the labels.
+    #[error("the labels differ too little from {offset}: |y - r|^2 = {found} is below eps = {epsilon}")]
+    LabelsTooSmall {
+        /// r.
+        offset: f64,
+        /// |y - r|^2.
+        found: f64,
+        /// eps.
+        epsilon: f64,
+    },
+    /// Subtracting r from a label and adding it again must not change its bits.
+    #[error(
+        "label offset {0:e} changes the labels: some are no longer the same number of the format after subtracting and adding it"
+    )]
+    LabelOffset(f64),
+    /// A label that is larger than was said.
+    #[error("a label of the table is {label}, but labels were said to be at most {bound} in size")]
+    LabelBound {
+        /// The label.
+        label: f64,
+        /// The bound.
+        bound: f64,
+    },
+    /// Thresholds between neighbouring numbers need all digits.
+    #[error(
+        "bits converted by the network's own units need precision f64, not {}: a threshold is as narrow as the gap between two numbers",
+        .0.word()
+    )]
+    BitsNeedF64(Precision),
+    /// A primary network for another number of features or labels.
+    #[error(
+        "the primary network takes {features} features to {outputs} outputs, the data have {found_features} and {found_labels}"
+    )]
+    Shapes {
+        /// The features that it takes.
+        features: usize,
+        /// The outputs that it gives.
+        outputs: usize,
+        /// The features of the data.
+        found_features: usize,
+        /// The labels of the data.
+        found_labels: usize,
+    },
+    /// A circuit for another number of features or labels.
+    #[error(
+        "the circuit's samples have {} features and {} labels, but the stream has {} features and {} labels",
+        .expected.0, .expected.1, .found.0, .found.1
+    )]
+    SampleShape {
+        /// Features and labels of the circuit's samples.
+        expected: (usize, usize),
+        /// Features and labels of the stream.
+        found: (usize, usize),
+    },
+    /// A circuit that takes samples needs a stream, and no other does.
+    #[error("{}", if *.takes { "the circuit takes samples, but there is no stream" } else { "the circuit takes no samples from the stream" })]
+    NeedsStream {
+        /// Whether the circuit takes samples.
+        takes: bool,
+    },
+    /// Only two's complement can be read from a weight.
+    #[error("landscape mlp reads numbers in two's complement, and {0} is not")]
+    MlpFormat(NumberFormat),
+    /// A circuit takes one sample.
+    #[error("landscape mlp takes one sample a step, not {0}")]
+    OneSample(usize),
+    /// A checkpoint that is not of this run.
+    #[error("the checkpoint {0}")]
+    Checkpoint(&'static str),
+}
+
+impl From<TrainError> for JobError {
+    fn from(error: TrainError) -> Self {
+        Self::Engine(error.into())
+    }
 }
 
 impl JobError {

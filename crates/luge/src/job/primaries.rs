@@ -1,4 +1,4 @@
-//! Primary networks by their descriptions, and those that programs bring along.
+//! Finds primary networks by their descriptions, and those that programs define.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ impl Primaries for StandardPrimaries {
     }
 }
 
-/// A network whose weights are so many numbers.
+/// A network with this many weights.
 fn fitting(n_theta: usize, n_features: usize, n_labels: usize) -> String {
     let hidden = (1..=64).map(|n| format!("mlp:{n_features}-{n}-{n_labels}"));
     let counted = (1..=64).map(|n| format!("prototypes:{n}")).chain((1..=6).map(|n| format!("tree:{n}")));
@@ -77,7 +77,7 @@ fn fitting(n_theta: usize, n_features: usize, n_labels: usize) -> String {
 }
 
 impl SizedSource<'_> {
-    /// A primary network in full: `predict` and `raw` are known by the program.
+    /// The full description of a primary network: `predict` and `raw` depend on the program.
     pub(crate) fn described_primary(&self, primary: &str) -> Result<String, JobError> {
         if !matches!(primary, PREDICT | RAW) || !program::is_program(self.source) {
             return Ok(primary.to_owned());
@@ -101,7 +101,7 @@ impl SizedSource<'_> {
         Ok(primaries.find(&self.described_primary(primary)?, n_features, n_labels)?)
     }
 
-    /// Refuses a program whose theta has other numbers than a primary network has weights.
+    /// Refuses a program whose theta does not have one number per weight of the primary network.
     pub(crate) fn check_theta(&self, n_theta: usize, primary: &dyn Primary) -> Result<(), JobError> {
         let n_weights = primary.n_weights();
         if n_theta == n_weights {
@@ -113,8 +113,7 @@ impl SizedSource<'_> {
 }
 
 impl TrainJob {
-    /// What a learner's answer is the weights of unless something else is asked for: the program's own network, theta itself if
-    /// there are no labels, else a linear model.
+    /// The default primary network: the program's own function `predict`, theta itself if there are no labels, otherwise a linear model.
     pub(crate) fn usual_primary(source: &Source) -> &'static str {
         if !program::is_program(source) {
             "linear"

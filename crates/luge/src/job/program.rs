@@ -37,12 +37,12 @@ pub enum ProgramError {
     /// The program is right but too large.
     #[error(transparent)]
     Backend(#[from] BackendError),
-    /// What is to be set does not read so.
+    /// A constant that is not given as `NAME=VALUE`.
     #[error(transparent)]
     Setting(#[from] SettingError),
 }
 
-/// What a program knows about its data.
+/// The sizes that a program is compiled for.
 ///
 /// # Errors
 /// If programs cannot compute with the format.
@@ -63,7 +63,7 @@ pub fn is_program(source: &Source) -> bool {
 /// Constants to set, each as `NAME=VALUE`.
 ///
 /// # Errors
-/// If one does not read so.
+/// If one is not given so.
 pub fn settings(set: &[String]) -> Result<Settings, ProgramError> {
     let mut settings = Settings::default();
     set.iter().try_for_each(|text| settings.set(text))?;
@@ -79,7 +79,7 @@ pub fn compile(text: &str, name: &str, sizes: &Sizes, set: &[String]) -> Result<
     Ok(Program::new(text, sizes, &settings(set)?).map_err(broken)?.compile()?)
 }
 
-/// A learner's text, and what it is compiled for.
+/// A learner's text, and the sizes that it is compiled for.
 #[derive(Clone, Copy, Debug)]
 pub struct SizedSource<'a> {
     /// The text.
@@ -93,10 +93,10 @@ pub struct SizedSource<'a> {
 }
 
 impl SizedSource<'_> {
-    /// Does something with the program.
+    /// Calls a function of the compiler with the program.
     ///
     /// # Errors
-    /// If that is refused, or programs cannot compute with the format.
+    /// If that fails, or programs cannot compute with the format.
     pub(super) fn with<T>(
         &self,
         run: impl FnOnce(&str, &Sizes, &Settings) -> Result<T, Vec<Diagnostic>>,
@@ -129,7 +129,7 @@ impl SizedSource<'_> {
         self.with(Program::new)?.compile_circuit(options).map_err(|error| self.refused(error))
     }
 
-    /// What the program does by definition on the numbers of a table: what it prints, and where numbers wrapped around.
+    /// Runs the program in the interpreter on the numbers of a table.
     ///
     /// # Errors
     /// If it is wrong.
@@ -155,7 +155,7 @@ impl SizedSource<'_> {
     }
 }
 
-/// The bits of a number, the lowest first; the nearest number of the format where it has none.
+/// The bits of a number, rounded to the format, the lowest first.
 pub fn number_bits(number: f64, format: NumberFormat) -> impl Iterator<Item = bool> + use<> {
     format.bits(format.encode(number, Overflow::Saturate).unwrap_or(luge_net::numbers::Word(0)))
 }
@@ -178,7 +178,7 @@ pub fn number(raw: i64, format: NumberFormat) -> f64 {
     format.word(&bits).map_or(f64::NAN, |word| format.decode(word))
 }
 
-/// What there is to say about numbers that wrapped around: a finding for each line of the program where one did.
+/// A warning for each line of the program in which a number wrapped around.
 pub fn overflow(source: &Source, table: Option<&Table>, wraps: &[OverflowSite]) -> Vec<Diagnostic> {
     let mut starts = vec![0];
     starts.extend(source.text.match_indices('\n').map(|(at, _)| at + 1));
@@ -204,13 +204,13 @@ pub fn overflow(source: &Source, table: Option<&Table>, wraps: &[OverflowSite]) 
     wraps.iter().map(finding).collect()
 }
 
-/// Where a table's numbers lie on the machine's tape.
+/// The layout of a table's numbers on the machine's tape.
 pub fn layout(table: &Table, format: NumberFormat) -> DataLayout {
     let (n_features, n_labels) = (table.features.shape.cols, table.labels.shape.cols);
     DataLayout { n_samples: table.n_samples(), n_features, n_labels, format }
 }
 
-/// The bits of a table's numbers, as the machine finds them.
+/// The bits of a table's numbers in the order of the machine's tape.
 pub fn bits(table: &Table, format: NumberFormat) -> Vec<bool> {
     let numbers: Vec<f64> = table.features.data.iter().chain(&table.labels.data).copied().collect();
     layout(table, format).order().into_iter().flat_map(|i| number_bits(numbers[i], format)).collect()

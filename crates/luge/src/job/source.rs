@@ -25,10 +25,10 @@ pub struct Source {
     pub extension: Option<String>,
 }
 
-/// A source takes this many times its size: its tokens and its tree are larger than its text.
+/// Memory that a source needs, as a multiple of its size: its tokens and its tree are larger than its text.
 const TIMES: u64 = 64;
 
-/// Why there is no text to read a machine from.
+/// Why a source cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// There is nothing of that name, and it is not a machine either.

@@ -177,7 +177,7 @@ impl fmt::Display for Program {
     }
 }
 
-/// The parts the tapes of a program play.
+/// The tapes of a program by their roles.
 struct ProgramTapes {
     data: TapeId,
     marks: Option<TapeId>,

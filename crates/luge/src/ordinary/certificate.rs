@@ -1,4 +1,4 @@
-//! Training beside the simulator, and what the run proved.
+//! Trains in lockstep with the simulator, and certifies the run.
 
 use std::ops::ControlFlow;
 
@@ -6,61 +6,25 @@ use luge_circuit::{Cycle, Sample, Simulator};
 use luge_landscape::mlp::{Float, MEMORY_LAYER};
 use luge_machine::Step;
 use luge_net::{Shape, Values};
-use luge_sled::{Outcome, OverflowSite};
+use luge_sled::Outcome;
 use luge_train::sequential::{DenseSgd, Perturbation, Real, SequentialEngine, SparseSgd};
-use serde::Serialize;
 
-use super::{OrdinaryError, PreparedOrdinary};
+use super::{JobError, PreparedOrdinary};
 use crate::{
-    certificate::{Certificate, Claim, translation},
+    certificate::{Claim, translation},
     data::right_rows,
-    stream::StreamEngineChoice,
+    stream::{StreamEngineChoice, StreamReport},
 };
-
-/// What came of training.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[non_exhaustive]
-pub struct OrdinaryReport {
-    /// Whether the circuit halted.
-    pub halted: bool,
-    /// Steps of SGD until then.
-    pub steps: Step,
-    /// Samples that the circuit took.
-    pub taken: u64,
-    /// What was learned, if the circuit's registers hold numbers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub theta: Option<Vec<f64>>,
-    /// The biases of the memory's layer at the end.
-    #[serde(skip)]
-    pub memory: Vec<f64>,
-    /// Where numbers of a program wrap around.
-    #[serde(skip)]
-    pub wraps: Vec<OverflowSite>,
-    /// New samples whose class is predicted, of how many; where labels are classes.
-    pub judged: Option<(usize, usize)>,
-    /// What computed the gradients.
-    pub engine: &'static str,
-    /// What the run proved.
-    pub certificate: Certificate,
-}
-
-impl OrdinaryReport {
-    /// Whether all claims hold.
-    #[must_use]
-    pub fn proves_the_run(&self) -> bool {
-        self.certificate.proves_the_run()
-    }
-}
 
 /// How far an output may lie from the circuit's, which is a whole multiple of its unit.
 const OUTPUT_TOLERANCE: f64 = 1e-3;
 
 impl PreparedOrdinary {
-    /// Trains, every iterate held to the simulator, and draws up the certificate. `watch` sees every step's number.
+    /// Trains, compares every iterate with the simulator, and certifies the run. `watch` sees the number of every step.
     ///
     /// # Errors
-    /// If the engine cannot be made. A run that is not what it should be is a certificate that does not hold.
-    pub fn train(&self, watch: impl FnMut(Step) -> ControlFlow<()>) -> Result<OrdinaryReport, OrdinaryError> {
+    /// If the engine cannot be created. A run that goes wrong gives a certificate that does not hold.
+    pub fn train(&self, watch: impl FnMut(Step) -> ControlFlow<()>) -> Result<StreamReport, JobError> {
         match self.options.float {
             Float::F64 => self.train_in::<f64>(watch),
             Float::F32 => self.train_in::<f32>(watch),
@@ -70,7 +34,7 @@ impl PreparedOrdinary {
     fn train_in<T: Real>(
         &self,
         watch: impl FnMut(Step) -> ControlFlow<()>,
-    ) -> Result<OrdinaryReport, OrdinaryError> {
+    ) -> Result<StreamReport, JobError> {
         let (network, rate) = (&self.network.network, self.network.constants.rate);
         Ok(match self.engine() {
             StreamEngineChoice::Dense => {
@@ -88,7 +52,7 @@ impl PreparedOrdinary {
         })
     }
 
-    /// What all weights that the sparse engine leaves alone would have changed.
+    /// A bound on the effect of the weights that the sparse engine does not train.
     fn perturbed(&self, bound: &Perturbation) -> Claim {
         let network = &self.network.network;
         let registers = bound.bias_error / self.network.constants.memory_scale;
@@ -109,19 +73,19 @@ impl PreparedOrdinary {
         engine: &mut E,
         mut watch: impl FnMut(Step) -> ControlFlow<()>,
         gradient: impl FnOnce(&E) -> Claim,
-    ) -> OrdinaryReport {
+    ) -> StreamReport {
         let mut lockstep = Lockstep::new(self);
         let mut stream = self.stream();
         let mut steps = 0;
         lockstep.compare(engine);
-        while steps < self.steps && lockstep.wrong.is_none() && watch(steps).is_continue() {
+        while steps < self.rehearsal.steps && lockstep.wrong.is_none() && watch(steps).is_continue() {
             let passing = stream.next_sample();
             engine.step(&passing.x, &passing.y);
             lockstep.advance(&passing.bits);
             steps += 1;
             lockstep.compare(engine);
         }
-        let halted = self.halts && steps == self.steps;
+        let halted = self.rehearsal.halted && steps == self.rehearsal.steps;
         let gradient = gradient(engine);
         let at_rest = self.at_rest(engine, &mut lockstep, &mut stream, halted);
         let (output, judged) = self.output(engine, &lockstep.simulator, halted);
@@ -139,26 +103,29 @@ impl PreparedOrdinary {
             ("output", output),
             ("at_rest", at_rest),
         ];
-        OrdinaryReport {
+        StreamReport {
             halted,
+            accepted: halted,
             steps,
             taken: lockstep.simulator.n_taken(),
-            theta,
+            theta: theta.unwrap_or_default(),
             wraps: interpreted.flatten().map_or_else(Vec::new, |outcome| outcome.wraps),
-            memory: engine.biases(MEMORY_LAYER),
+            weights: vec![Values::column(engine.biases(MEMORY_LAYER))],
             judged,
             engine: engine.name(),
             certificate: claims.into_iter().chain(program).collect(),
         }
     }
 
-    /// What the program means on the same samples; the outer `None` if there is no program, or no end.
+    /// The interpreter's outcome on the same samples; the outer `None` if there is no program, or it has not ended.
     fn interpreted(&self, taken: &[Sample], halted: bool) -> Option<Option<Outcome>> {
         let program = self.program.as_ref().filter(|_| halted)?;
-        Some(self.samples.as_ref().and_then(|samples| program.interpret(samples, taken, self.steps)))
+        Some(
+            self.samples.as_ref().and_then(|samples| program.interpret(samples, taken, self.rehearsal.steps)),
+        )
     }
 
-    /// Samples that pass after the end move no register.
+    /// The claim that samples after the end move no register.
     fn at_rest(
         &self,
         engine: &mut dyn SequentialEngine,
@@ -185,7 +152,7 @@ impl PreparedOrdinary {
         }
     }
 
-    /// The network's output on new inputs is the circuit's.
+    /// The claim that the network's output on new inputs is the circuit's, and how many of them are predicted correctly.
     fn output(
         &self,
         engine: &mut dyn SequentialEngine,
@@ -259,7 +226,7 @@ impl PreparedOrdinary {
     }
 }
 
-/// The simulator beside the engine.
+/// The simulator in lockstep with the engine.
 struct Lockstep<'p> {
     prepared: &'p PreparedOrdinary,
     simulator: Simulator<'p>,

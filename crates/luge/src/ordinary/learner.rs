@@ -9,7 +9,7 @@ use luge_net::{NumberFormat, Shape, Values, numbers::from_signs};
 use super::CircuitProgram;
 use crate::files::predictor::Predictor;
 
-/// A circuit that learns, and where it keeps what it has learned.
+/// A circuit, and which of its registers hold the learned numbers.
 #[derive(Clone)]
 pub struct LearnerCircuit {
     /// The circuit.

@@ -10,23 +10,19 @@ use luge_machine::Step;
 use luge_net::{NumberFormat, Shape, Values};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    CircuitProgram, LearnerCircuit, OrdinaryError, OrdinaryOptions, OrdinaryReport, PreparedOrdinary, Theta,
-    coded, network_of,
-};
+use super::{CircuitProgram, LearnerCircuit, OrdinaryOptions, PreparedOrdinary, Theta, coded, network_of};
 use crate::{
     certificate::{Certificate, Claim},
     data::Preparation,
     files::model::{Card, ModelError, ModelOf},
     job::{Data, Primaries, StandardPrimaries},
-    stream::StoredSamples,
+    stream::{StoredSamples, StreamReport},
 };
 
-/// A circuit that was trained, and what was proved of the run. Its only block of weights is `memory`, the biases of the
-/// memory's layer.
+/// A trained circuit, and the certificate of the run. Its only block of weights is `memory`, the biases of the memory's layer.
 pub type OrdinaryModel = ModelOf<OrdinaryCard>;
 
-/// What a model of landscape mlp says of itself.
+/// The metadata of a model of landscape mlp.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OrdinaryCard {
     version: u32,
@@ -75,9 +71,9 @@ fn inconsistent(reason: impl ToString) -> ModelError {
 }
 
 impl OrdinaryModel {
-    /// Puts together what training left behind.
+    /// The model of a finished training.
     #[must_use]
-    pub fn new(prepared: &PreparedOrdinary, report: &OrdinaryReport) -> Self {
+    pub fn new(prepared: &PreparedOrdinary, report: &StreamReport) -> Self {
         let n_features = prepared.circuit.samples().map_or(0, |shape| shape.n_features);
         let (samples, preparation) = StoredSamples::of(prepared.samples.as_ref(), n_features);
         let theta = prepared.theta.as_ref().map(|theta| StoredTheta {
@@ -99,8 +95,8 @@ impl OrdinaryModel {
             planned: prepared.network.constants.steps,
             options: OrdinaryOptions { engine: Some(prepared.engine()), ..prepared.options.clone() },
         };
-        let memory = ("memory".to_owned(), Values::column(report.memory.clone()).into());
-        Self { card, theta: report.theta.clone().unwrap_or_default(), weights: vec![memory] }
+        let memory = report.weights.iter().map(|memory| ("memory".to_owned(), memory.into()));
+        Self { card, theta: report.theta.clone(), weights: memory.collect() }
     }
 
     /// The biases of the memory's layer.
@@ -117,7 +113,7 @@ impl OrdinaryModel {
     /// If what the model says does not fit together.
     pub fn initial(&self) -> Result<CircuitNetwork, ModelError> {
         let OrdinaryCard { planned, options, .. } = &self.card;
-        let network = network_of(&self.learner()?, *planned, options.float).map_err(OrdinaryError::from)?.0;
+        let network = network_of(&self.learner()?, *planned, options.float)?.0;
         let (found, n_memory) = (self.memory()?.len(), network.network.layers()[MEMORY_LAYER].n_units());
         match found == n_memory {
             true => Ok(network),
@@ -125,7 +121,7 @@ impl OrdinaryModel {
         }
     }
 
-    /// The network as training left it: weights that the engine did not store have moved by less than the certificate says.
+    /// The trained network. Weights that the file does not hold have moved by less than the certificate says.
     ///
     /// # Errors
     /// As [`Self::initial`].
@@ -136,7 +132,7 @@ impl OrdinaryModel {
         Ok(network)
     }
 
-    /// What was learned, on new samples: the network's output, or that of a primary network which is not part of it.
+    /// Predictions for new samples: the network's output, or that of a primary network which is not part of it.
     ///
     /// # Errors
     /// If there is no output, or as [`Self::initial`].
@@ -178,7 +174,7 @@ impl OrdinaryModel {
         Ok(PreparedOrdinary::new(self.learner()?, samples, options.clone())?)
     }
 
-    /// Trains again: what that proves, and whether the same came of it, bit for bit.
+    /// Trains again: the new certificate, and whether the result is the same model, bit for bit.
     ///
     /// # Errors
     /// If the data are others, or the run cannot be made.

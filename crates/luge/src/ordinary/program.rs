@@ -8,7 +8,7 @@ use luge_net::NumberFormat;
 use luge_sled::{CircuitOptions, CircuitOutput, CompiledCircuit, Outcome, Rows};
 use serde::{Deserialize, Serialize};
 
-use super::{LearnerCircuit, OrdinaryError, OrdinaryOptions, PreparedOrdinary, SampleStream, Theta};
+use super::{JobError, LearnerCircuit, OrdinaryOptions, PreparedOrdinary, SampleStream, Theta};
 use crate::{
     job::{
         StandardPrimaries,
@@ -35,7 +35,7 @@ pub struct CircuitProgram {
     rejected: Option<RegisterId>,
 }
 
-/// The interpreter may carry out so many statements for each step of the circuit, and some at any rate.
+/// The most statements of the interpreter per step of the circuit.
 const STATEMENTS_PER_STEP: u64 = 10_000;
 
 impl CircuitProgram {
@@ -45,7 +45,7 @@ impl CircuitProgram {
         Self { source, n_states: None, hold: None, set, format, rejected: None }
     }
 
-    /// Whether the circuit may be this program's: its samples and registers are there.
+    /// Whether the circuit has the samples and registers of this program.
     pub(super) fn fits(&self, circuit: &Circuit) -> bool {
         let coded = circuit.samples().is_some_and(|shape| super::sample_format(shape) == self.format);
         coded && self.rejected.is_none_or(|register| register.index() < circuit.registers().len())
@@ -57,7 +57,7 @@ impl CircuitProgram {
         self.rejected.is_some_and(|register| registers[register.index()])
     }
 
-    /// What the program means on the same samples, by the interpreter: the table's rows, or those that the circuit took.
+    /// Runs the interpreter on the same samples: the table's rows, or those that the circuit took.
     pub(super) fn interpret(&self, samples: &Samples, taken: &[Sample], steps: Step) -> Option<Outcome> {
         let limit = steps.saturating_add(100).saturating_mul(STATEMENTS_PER_STEP);
         let Self { source, set, format, .. } = self;
@@ -102,22 +102,22 @@ impl StreamJob {
     /// The program's network of linear layers and ReLUs, ready to be trained on its samples.
     ///
     /// # Errors
-    /// If it is no program, or has no circuit or no network.
-    pub fn ordinary(&self) -> Result<PreparedOrdinary, OrdinaryError> {
+    /// If it is not a program, or has no circuit or no network.
+    pub fn ordinary(&self) -> Result<PreparedOrdinary, JobError> {
         let StreamOptions { steps, seed, .. } = self.options;
         let options =
             OrdinaryOptions { steps: steps.min(LONGEST_SEARCH), seed, ..OrdinaryOptions::default() };
         PreparedOrdinary::new(self.circuit()?, Some(self.samples.clone()), options)
     }
 
-    /// The program as a circuit. Where it loops over the rows of a table, each row passes for as many steps as make the run
-    /// shortest, or as many as were asked for.
+    /// The program as a circuit. Where it loops over the rows of a table, each row passes for the requested number of steps, or for as many
+    /// as make the run shortest.
     ///
     /// # Errors
-    /// If it is no program, or has no circuit.
-    pub fn circuit(&self) -> Result<LearnerCircuit, OrdinaryError> {
+    /// If it is not a program, or has no circuit.
+    pub fn circuit(&self) -> Result<LearnerCircuit, JobError> {
         if self.options.batch != 1 {
-            return Err(OrdinaryError::OneSample(self.options.batch));
+            return Err(JobError::OneSample(self.options.batch));
         }
         let primary = self.sized().primary(&self.primary, &StandardPrimaries)?;
         let output = (primary.describe() == "parity").then_some(CircuitOutput::Parity);
@@ -151,10 +151,10 @@ impl StreamJob {
     }
 }
 
-/// Up to here all times for which a row may pass are tried, above only those that the program spends on some row.
+/// Up to this many steps per row all numbers are tried; above it only those that the program spends on some row.
 const MAX_SHORT_HOLD: u64 = 256;
 
-/// When a program takes which rows, if each is in front as soon as it is wanted.
+/// When a program takes which rows, if it never has to wait for one.
 struct Pace {
     n_rows: usize,
     /// Rows in the order in which they are taken, and the step that takes each.
@@ -168,7 +168,7 @@ impl Pace {
         samples: &Samples,
         n_rows: usize,
         limit: Step,
-    ) -> Result<Self, OrdinaryError> {
+    ) -> Result<Self, JobError> {
         let mut stream = SampleStream::open(compiled.circuit.samples(), Some(samples), 0);
         let rows: Vec<Sample> = (0..n_rows).map(|_| stream.next_sample().bits).collect();
         let mut simulator = Simulator::new(&compiled.circuit);
@@ -177,7 +177,7 @@ impl Pace {
             let (step, row) = (simulator.steps(), compiled.wanted_row(simulator.registers()));
             // After the last row the counter stands behind it, and no row is wanted.
             let cycle = simulator.step(&rows[row % n_rows]);
-            match cycle.map_err(|reason| OrdinaryError::NotExclusive { step, reason })? {
+            match cycle.map_err(|reason| JobError::NotExclusive { step, reason })? {
                 Cycle::Halted => break,
                 Cycle::Take => takes.push((row, step)),
                 Cycle::Run => {}
@@ -194,7 +194,7 @@ impl Pace {
         usize::try_from(best).unwrap_or(usize::MAX)
     }
 
-    /// Steps of the run if each row passes for so many.
+    /// Steps of the run if each row passes for `hold` steps.
     fn steps(&self, hold: u64) -> Step {
         let round = hold * self.n_rows as u64;
         let late = self.takes.iter().fold(0, |late, &(row, step)| {

@@ -1,4 +1,4 @@
-//! The network as a folder that stock PyTorch trains: weights, settings, and a script that imports nothing of Luge.
+//! Exports the network as a folder that stock PyTorch trains: weights, settings, and a script that does not import Luge.
 
 use std::{fs, io, path::Path};
 
@@ -74,7 +74,7 @@ impl PreparedOrdinary {
         let hold = self.program.as_ref().and_then(|program| program.hold);
         let n_rows = match &self.samples {
             Some(Samples::Table(table, Order::Cycle)) => table.n_samples() as u64,
-            Some(_) => self.steps + self.options.after,
+            Some(_) => self.rehearsal.steps + self.options.after,
             // Nothing reads them, and labels of both signs pass in turn.
             None => 2,
         };
@@ -89,7 +89,7 @@ impl PreparedOrdinary {
     }
 }
 
-/// What is between two values of labels; `None` if there are more, or if not one of several labels is the higher.
+/// The middle of two label values; `None` if there are more values, or if not exactly one of several labels is the higher.
 fn threshold(labels: &[f64], n_labels: usize) -> Option<f64> {
     let (low, high) = labels.iter().fold((f64::MAX, f64::MIN), |(low, high), &y| (low.min(y), high.max(y)));
     let middle = f64::midpoint(low, high);
@@ -135,7 +135,7 @@ impl<'p> TorchExport<'p> {
             dtype: dtype,
             widths: network.network.widths(),
             sparse: sparse,
-            steps: prepared.steps,
+            steps: prepared.rehearsal.steps,
             hold: hold,
             hidden: drawn.unwrap_or(0),
             levels: levels,

@@ -11,7 +11,6 @@ use crate::{
     files::checkpoint::{Checkpoint, CheckpointError, snapshot_digest},
     job::{Job, JobError},
     run::engine::{EngineChoice, EngineError, Task},
-    stream::PreparedStreamError,
 };
 
 /// One step of a run.
@@ -89,9 +88,6 @@ pub enum RevisitError {
     /// The network cannot be built again.
     #[error(transparent)]
     Job(#[from] JobError),
-    /// The run on a stream cannot be made again.
-    #[error(transparent)]
-    Stream(#[from] PreparedStreamError),
     /// The engine.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -122,7 +118,7 @@ pub fn revisit(path: &Path, step: u64, around: usize) -> Result<Visit, RevisitEr
             let plan = job.prepare()?;
             record.belongs_to(plan.landscape.network(), &name)?;
             let scene = Scene {
-                task: plan.task().map_err(JobError::from)?,
+                task: plan.task()?,
                 control: plan.landscape.control(),
                 first_cells: plan.first_cells(),
                 machine: plan.lowered.normal.machine(),

@@ -15,10 +15,10 @@ use luge_train::{Dense, Precision, ROUNDING, Rate, ReversePass, Snapshot};
 use serde::Serialize;
 
 use super::{
-    PreparedStream, PreparedStreamError, Stream, StreamMoment, batch_of, bits,
+    JobError, PreparedStream, Stream, StreamMoment, batch_of, bits,
     engine::AnyEngine,
     near::Near,
-    run::{StreamRun, again},
+    run::{StreamRun, repeat},
 };
 use crate::{
     certificate::{Certificate, Claim, no_gradient, no_overflow, same_bits, translation},
@@ -32,26 +32,29 @@ use crate::{
     run::two_cores::Aside,
 };
 
-/// What came of learning from a stream.
+/// The result of training on a stream, on tapes or as a circuit.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct StreamReport {
-    /// Whether the machine halted; else the steps were used up, or the run broke off.
+    /// Whether the learner halted; otherwise the steps were used up, or the run was interrupted.
     pub halted: bool,
-    /// Whether it has an answer; else it rejected the data.
+    /// Whether it has an answer; otherwise it rejected the data.
     #[serde(skip)]
     pub accepted: bool,
     /// Gradient steps made, each on a batch of its own.
     pub steps: Step,
     /// Batches that the learner took.
     pub taken: u64,
-    /// What was learned.
+    /// The learned weights; none if the registers of a circuit hold no numbers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub theta: Vec<f64>,
-    /// New samples whose label the answer predicts, of how many; of drawn samples or tables with two labels only.
+    /// How many new samples have the predicted class, of how many; `None` if labels are not classes.
     pub judged: Option<(usize, usize)>,
+    /// The engine that computed the gradients.
+    pub engine: &'static str,
     /// What the run proved.
     pub certificate: Certificate,
-    /// All weights at the end.
+    /// The trained weights: all of them, or the biases of the memory's layer of an MLP.
     #[serde(skip)]
     pub weights: Vec<Values>,
     /// Where numbers of the learner's program wrapped around.
@@ -69,26 +72,26 @@ pub(super) fn train(
     lesson: &PreparedStream,
     from: Option<&Snapshot>,
     mut watch: impl FnMut(StreamMoment<'_>) -> ControlFlow<()>,
-) -> Result<StreamReport, PreparedStreamError> {
+) -> Result<StreamReport, JobError> {
     let layers = stream_layers(&lesson.network.network).ok();
     let near = layers.as_ref().and_then(|layers| Near::of(lesson, layers));
     let mut run = StreamRun::new(lesson, (layers.as_ref(), near.as_ref()))?;
-    let broken_off = &AtomicBool::new(false);
+    let interrupted = &AtomicBool::new(false);
     thread::scope(|scope| {
         let program = lesson.program.as_ref();
         let interpreted = program.map(|program| Aside::start(scope, move || interpret(lesson, program)));
-        let earlier = from.map(|from| Aside::start(scope, move || again(lesson, from, broken_off)));
+        let earlier = from.map(|from| Aside::start(scope, move || repeat(lesson, from, interrupted)));
         let there = from.map_or(Ok(()), |from| run.go_to(from));
         let ran = there.and_then(|()| run.train(lesson.rehearsal.steps, &mut watch));
-        // What is broken off is resumed again, and its beginning is looked at then.
-        broken_off.store(!matches!(ran, Ok(ControlFlow::Continue(()))), Ordering::Relaxed);
+        // A run that is interrupted is resumed later, and its beginning is checked then.
+        interrupted.store(!matches!(ran, Ok(ControlFlow::Continue(()))), Ordering::Relaxed);
         let _ = ran?;
         if let Some(earlier) = earlier {
             while !earlier.is_finished() {
                 thread::sleep(Duration::from_millis(20));
                 let ended = StreamMoment { step: run.n_steps, loss: f64::NAN, snapshot: &|| run.snapshot() };
                 if watch(ended).is_break() {
-                    broken_off.store(true, Ordering::Relaxed);
+                    interrupted.store(true, Ordering::Relaxed);
                 }
             }
             let (wrong, observed) = earlier.finish()?;
@@ -144,7 +147,7 @@ fn interpret(lesson: &PreparedStream, (source, set): &(Source, Vec<String>)) -> 
 }
 
 /// Certifies a run that has ended.
-fn certify(lesson: &PreparedStream, run: StreamRun<'_>) -> Result<StreamReport, PreparedStreamError> {
+fn certify(lesson: &PreparedStream, run: StreamRun<'_>) -> Result<StreamReport, JobError> {
     let network = &lesson.network;
     let StreamRun { mut engine, mut checker, mut stream, n_steps, mut wrong, .. } = run;
     let weights = engine.weights();
@@ -179,6 +182,7 @@ fn certify(lesson: &PreparedStream, run: StreamRun<'_>) -> Result<StreamReport, 
         taken: checker.simulator.n_taken(),
         theta,
         judged,
+        engine: lesson.options.engine.word(),
         certificate: claims.into_iter().collect(),
         weights: end.weights,
         wraps: Vec::new(),
@@ -194,17 +198,14 @@ fn trace(wrong: Option<&str>, n_steps: u64, path: u64) -> Claim {
     Claim { holds: wrong.is_none(), figures }
 }
 
-/// The samples of a batch as the interpreter counts them.
+/// The samples of a batch as the interpreter takes them.
 fn samples(lesson: &PreparedStream, x: &[f64], y: &[f64]) -> Vec<Vec<i64>> {
     let rows = x.chunks(lesson.layout.n_features).zip(y.chunks(lesson.layout.n_labels));
     let raw = |&number: &f64| program::raw(number, lesson.options.format);
     rows.map(|(x, y)| x.iter().chain(y).map(raw).collect()).collect()
 }
 
-pub(super) fn dense<'a>(
-    lesson: &'a PreparedStream,
-    weights: &[Values],
-) -> Result<Dense<'a>, PreparedStreamError> {
+pub(super) fn dense<'a>(lesson: &'a PreparedStream, weights: &[Values]) -> Result<Dense<'a>, JobError> {
     let network = &lesson.network.network;
     let inputs: Vec<Values> = network.inputs().iter().map(|i| Values::filled(i.shape, 0.0)).collect();
     Ok(Dense::new(network, weights, &inputs, Precision::F64, Rate::One, None)?)
@@ -276,7 +277,7 @@ impl End<'_> {
         engine: &mut AnyEngine<'_>,
         (dense, pass): (&mut Dense<'_>, &mut ReversePass<'_>),
         stream: &mut Stream,
-    ) -> Result<Claim, PreparedStreamError> {
+    ) -> Result<Claim, JobError> {
         if !self.halted {
             return Ok(Claim { holds: false, figures: "the machine has not halted".to_owned() });
         }
@@ -310,7 +311,7 @@ impl End<'_> {
         Ok(Claim { holds: unmoved && n_zero == N_DIFFERENTIATED, figures })
     }
 
-    /// theta in the network is the judge's, and F(x) is f_theta(x).
+    /// theta in the network is the simulator's, and F(x) is f_theta(x).
     fn output(&self, pass: &mut ReversePass<'_>, theta: &[f64], stream: &mut Stream) -> Claim {
         if !self.halted {
             return Claim { holds: false, figures: "the machine has not halted".to_owned() };
@@ -333,7 +334,7 @@ impl End<'_> {
     }
 }
 
-/// How many of new samples the answer predicts, where labels are classes.
+/// How many new samples have the predicted class; `None` if labels are not classes.
 fn judge(lesson: &PreparedStream, theta: &[f64], stream: &mut Stream) -> Option<(usize, usize)> {
     let (n_features, n_labels) = lesson.samples.sizes();
     let n = lesson.options.n_judged;

@@ -1,5 +1,5 @@
-//! Every step of a run on a stream, checked twice: each step must move every weight as far towards the machine's next configuration as the
-//! batch's label lets it, and in every distinct situation the network itself is differentiated with the weights it then has.
+//! Checks every step of a run on a stream. A step must move every weight towards the machine's next configuration, by the share that the
+//! batch's label allows; and in every distinct situation the network is differentiated with the weights that it has there.
 
 mod situations;
 
@@ -13,7 +13,7 @@ use luge_net::{StreamLayers, Values, tracks};
 use luge_train::{Dense, MULTIPLIER, ReversePass, Situation, visit};
 
 use super::{
-    PreparedStream, PreparedStreamError, bits,
+    JobError, PreparedStream, bits,
     certificate::dense,
     engine::AnyEngine,
     near::Near,
@@ -26,14 +26,14 @@ const FEWEST_BETWEEN: u64 = 1 << 12;
 
 /// The weights that the next step can move.
 #[derive(Clone, Debug, Default)]
-struct Shown {
+struct MovableWeights {
     /// Weights that are not zero: of the vertices, then of each head.
     rows: Vec<Vec<(usize, f64)>>,
     /// The cells under the heads, per tape; those of read-only tapes are not weights.
     under: Vec<f64>,
     memory: Vec<f64>,
     labels: Vec<f64>,
-    /// The tapes whose head and cell under it are exactly where they are pulled to.
+    /// The tapes whose head, and the cell under it, are exactly at their targets.
     settled: u32,
     /// Whether the memory is.
     memory_settled: bool,
@@ -52,14 +52,14 @@ struct Place {
 
 /// A step of the machine.
 #[derive(Clone, Copy, Debug, Default)]
-struct Made {
+struct MachineStep {
     /// The vertex and all symbols before it.
     from: (usize, u32),
     effect: Effect,
     takes: bool,
 }
 
-/// What was seen of some steps of a run.
+/// What was observed in some steps of a run.
 pub(super) struct Observed {
     gains: Option<(f64, f64)>,
     losses: Option<(f64, f64)>,
@@ -77,21 +77,21 @@ pub(super) struct StreamChecker<'a> {
     trained: u32,
     /// The network on fewer cells, where it is much narrower.
     near: Option<&'a Near<'a>>,
-    /// Passes of those networks that are kept, by their numbers.
+    /// Reverse passes of those networks that are kept, by their numbers.
     passes: HashMap<usize, ReversePass<'a>>,
     pub(super) simulator: StreamSimulator<'a>,
     /// The labels that the slot holds.
     held_back: Vec<f64>,
     place: Place,
-    made: Made,
-    before: Shown,
+    made: MachineStep,
+    before: MovableWeights,
     /// All cells that are weights, as every step so far has left them.
     cells: Vec<f64>,
     /// Situations, and whether the label of the batch was another than 0.
     known: HashSet<(Situation, bool)>,
-    /// Those that were met lately, each where its content says.
+    /// Those that were met recently, by their hash.
     recent: Vec<Option<(Situation, bool)>>,
-    /// That of the whole network.
+    /// The reverse pass of the whole network.
     pub(super) pass: ReversePass<'a>,
     pub(super) dense: Dense<'a>,
     n_looked_at: usize,
@@ -107,12 +107,12 @@ pub(super) struct StreamChecker<'a> {
 }
 
 impl<'a> StreamChecker<'a> {
-    /// Both at the start of the run.
+    /// Simulator and engine at the start of the run.
     pub(super) fn new(
         lesson: &'a PreparedStream,
         (layers, near): (Option<&'a StreamLayers>, Option<&'a Near<'a>>),
         engine: &AnyEngine<'_>,
-    ) -> Result<Self, PreparedStreamError> {
+    ) -> Result<Self, JobError> {
         let network = &lesson.network.network;
         let simulator = lesson.simulator();
         let n_tapes = simulator.simulator().machine().n_tapes();
@@ -129,8 +129,8 @@ impl<'a> StreamChecker<'a> {
                 held: vec![-1.0; lesson.layout.n_bits()],
                 ..Place::default()
             },
-            made: Made::default(),
-            before: Shown::default(),
+            made: MachineStep::default(),
+            before: MovableWeights::default(),
             cells: Vec::new(),
             known: HashSet::new(),
             recent: vec![None; N_RECENT],
@@ -147,31 +147,32 @@ impl<'a> StreamChecker<'a> {
         checker.find_memory();
         checker.find_tapes(u32::MAX >> (32 - n_tapes.clamp(1, 32)));
         checker.path = visit(0, checker.place.vertex);
-        checker.show(engine);
+        checker.note_weights(engine);
         Ok(checker)
     }
 
     /// Notes the weights of an engine that the next step can move, where the machine now is.
-    pub(super) fn show(&mut self, engine: &AnyEngine<'_>) {
+    pub(super) fn note_weights(&mut self, engine: &AnyEngine<'_>) {
         let Some(layers) = self.layers else { return };
-        let mut shown = Shown { rows: vec![engine.row(layers, None).into_owned()], ..Shown::default() };
+        let mut movable =
+            MovableWeights { rows: vec![engine.row(layers, None).into_owned()], ..MovableWeights::default() };
         for (tape, &column) in self.place.columns.iter().enumerate() {
-            shown.rows.push(engine.row(layers, Some(tape)).into_owned());
-            shown.under.push(engine.cell(layers, tape, column));
+            movable.rows.push(engine.row(layers, Some(tape)).into_owned());
+            movable.under.push(engine.cell(layers, tape, column));
         }
-        engine.memory(layers).clone_into(&mut shown.memory);
-        engine.labels(layers).clone_into(&mut shown.labels);
-        self.before = shown;
+        engine.memory(layers).clone_into(&mut movable.memory);
+        engine.labels(layers).clone_into(&mut movable.labels);
+        self.before = movable;
         engine.cells(layers).clone_into(&mut self.cells);
     }
 
-    /// Notes the machine's last step, which somebody else checks: its situation, and the vertex that it led to.
-    pub(super) fn pass_over(&mut self, y: &[f64]) {
+    /// Notes the machine's last step, which is checked elsewhere: its situation, and the vertex that it led to.
+    pub(super) fn skip_step(&mut self, y: &[f64]) {
         self.n_looked_at += usize::from(self.is_new(y));
         self.path = visit(self.path, self.place.vertex);
     }
 
-    /// Adds what was seen of the steps before those that were watched here.
+    /// Adds what was observed in earlier steps.
     pub(super) fn add_earlier(&mut self, earlier: Observed) {
         let ranges = [(&mut self.gains, earlier.gains), (&mut self.losses, earlier.losses)];
         for (range, earlier) in ranges {
@@ -182,7 +183,7 @@ impl<'a> StreamChecker<'a> {
         self.differs = earlier.differs.or(self.differs.take());
     }
 
-    /// What was seen.
+    /// What was observed.
     pub(super) fn observed(&self) -> Observed {
         Observed { gains: self.gains, losses: self.losses, differs: self.differs.clone() }
     }
@@ -198,17 +199,17 @@ impl<'a> StreamChecker<'a> {
 
     /// Notes where the heads of these tapes are and what they find, and the vertex that follows from all symbols.
     fn find_tapes(&mut self, tapes: u32) {
-        let judge = self.simulator.simulator();
+        let simulator = self.simulator.simulator();
         for tape in tracks(tapes) {
             let id = TapeId::new(tape);
-            self.place.columns[tape] = self.lesson.window.index(id, judge.head(id)).unwrap_or(usize::MAX);
-            let one = judge.tape(id).read(judge.head(id)) == SymbolId(1);
+            self.place.columns[tape] = self.lesson.window.index(id, simulator.head(id)).unwrap_or(usize::MAX);
+            let one = simulator.tape(id).read(simulator.head(id)) == SymbolId(1);
             self.place.symbols = self.place.symbols & !(1 << tape) | u32::from(one) << tape;
         }
-        self.place.vertex = self.lesson.network.control().vertex(judge.state(), Bits(self.place.symbols));
+        self.place.vertex = self.lesson.network.control().vertex(simulator.state(), Bits(self.place.symbols));
     }
 
-    /// The machine's step on a batch: what it did with the batch, and where it led.
+    /// Makes the machine's step on a batch.
     pub(super) fn step(&mut self, x: &[f64], y: &[f64]) -> Result<(), StreamOutcome> {
         let (samples, format) = (self.simulator.next_use(), self.lesson.layout.format);
         let effect = self.simulator.step(|| bits(format, x, y))?;
@@ -216,7 +217,7 @@ impl<'a> StreamChecker<'a> {
         if takes {
             y.clone_into(&mut self.held_back);
         }
-        self.made = Made { from: (self.place.vertex, self.place.symbols), effect, takes };
+        self.made = MachineStep { from: (self.place.vertex, self.place.symbols), effect, takes };
         let mut tapes = (effect.left | effect.right | effect.changed) as u32;
         if samples != SampleUse::Pass {
             tapes |= 1 << self.lesson.learner.data_track().index();
@@ -231,7 +232,7 @@ impl<'a> StreamChecker<'a> {
     pub(super) fn is_new(&mut self, y: &[f64]) -> bool {
         let Some(layers) = self.layers else { return false };
         let table = &layers.table;
-        let Made { from: (vertex, symbols), effect, .. } = self.made;
+        let MachineStep { from: (vertex, symbols), effect, .. } = self.made;
         let Place { vertex: to, symbols: ahead, .. } = self.place;
         let seen = table.looks_at(table.block(vertex));
         let known_here = seen | table.column(vertex).map_or(0, |column| column.put);
@@ -261,9 +262,9 @@ impl<'a> StreamChecker<'a> {
     pub(super) fn compare_all(&self, weights: &[Values]) -> Result<(), StreamMismatch> {
         let PreparedStream { network, window, .. } = self.lesson;
         let found = network.decode(weights)?;
-        let judge = self.simulator.simulator();
-        let what = match window.configuration(judge) {
-            _ if found.state != judge.state() => "state",
+        let simulator = self.simulator.simulator();
+        let what = match window.configuration(simulator) {
+            _ if found.state != simulator.state() => "state",
             Some(expected) if found.heads == expected.heads => match found.tapes == expected.tapes {
                 true => return self.compare_slot(&weights[network.labels.index()].data),
                 false => "cell",
@@ -291,7 +292,7 @@ impl<'a> StreamChecker<'a> {
         }
     }
 
-    /// Whether it is time to compare all weights: about one a step.
+    /// Whether to compare all weights now: on average about one weight per step.
     pub(super) fn all_due(&mut self, step: u64) -> bool {
         let due = step >= self.all_due;
         if due {
@@ -300,7 +301,7 @@ impl<'a> StreamChecker<'a> {
         due
     }
 
-    /// Every weight that the step could move went where the machine's step and the batch's label lead it.
+    /// Checks that every weight that the step could move went where the machine's step and the batch's label lead it.
     pub(super) fn check(&mut self, engine: &AnyEngine<'_>, y: &[f64]) -> Result<(), StreamMismatch> {
         self.path = visit(self.path, self.place.vertex);
         let Some(layers) = self.layers else { return Ok(()) };
@@ -322,7 +323,7 @@ impl<'a> StreamChecker<'a> {
         let labels = engine.labels(layers);
         for (label, (before, &after)) in self.before.labels.iter_mut().zip(labels).enumerate() {
             match self.made.takes {
-                // The slot follows its own gradient, which no carrier scales.
+                // The slot has its own gradient, which the carrier does not scale.
                 true => {
                     let way = carrier - y[label];
                     Rule { gain: 1.0, gains: None }.moved("z", label, (*before, after), *before + way)?;
@@ -335,7 +336,7 @@ impl<'a> StreamChecker<'a> {
         Ok(())
     }
 
-    /// The head of a tape, and the cell that it was on.
+    /// Checks the head of a tape and the cell that it was on.
     fn check_tape(
         &mut self,
         engine: &AnyEngine<'_>,
@@ -374,7 +375,7 @@ impl<'a> StreamChecker<'a> {
     }
 }
 
-/// A range that has another number in it.
+/// A range extended to include another number.
 pub(super) fn widened(range: Option<(f64, f64)>, by: f64) -> Option<(f64, f64)> {
     Some(range.map_or((by, by), |(low, high)| (low.min(by), high.max(by))))
 }

@@ -1,11 +1,11 @@
-//! The engines for streams, whose weights can be looked at.
+//! The engines for streams, with access to their weights.
 
 use std::borrow::Cow;
 
 use luge_net::{StreamLayers, Values};
 use luge_train::{Dense, SparseStream, StreamEngine, TrainError};
 
-/// An engine for streams, whose weights can be looked at.
+/// An engine for streams, with access to its weights.
 pub(super) enum AnyEngine<'n> {
     Sparse(Box<SparseStream<'n>>),
     /// With all its weights.
@@ -29,7 +29,7 @@ impl<'n> AnyEngine<'n> {
         }
     }
 
-    /// Whether the next step may look at the features of the batch that passes.
+    /// Whether the next step may read the features of the batch.
     pub(super) fn looks_at_features(&self) -> bool {
         match self {
             Self::Sparse(engine) => engine.takes(),
@@ -59,7 +59,7 @@ impl<'n> AnyEngine<'n> {
         }
     }
 
-    /// A cell; of a read-only tape, something that is no weight.
+    /// A cell; for a read-only tape a number that is not a weight.
     pub(super) fn cell(&self, layers: &StreamLayers, tape: usize, column: usize) -> f64 {
         match self {
             Self::Sparse(engine) => engine.cell(tape, column),

@@ -5,7 +5,7 @@ use luge_machine::formats::ReadOptions;
 use luge_net::NumberFormat;
 use serde::{Deserialize, Serialize};
 
-use super::{PreparedStream, PreparedStreamError, Samples, StreamLandscape, StreamOptions};
+use super::{PreparedStream, Samples, StreamLandscape, StreamOptions};
 use crate::{
     data::Table,
     job::{
@@ -95,15 +95,15 @@ impl StreamJob {
     ///
     /// # Errors
     /// Everything that can be wrong with the job.
-    pub fn prepare(&self) -> Result<PreparedStream, PreparedStreamError> {
+    pub fn prepare(&self) -> Result<PreparedStream, JobError> {
         self.prepare_with(&StandardPrimaries)
     }
 
-    /// The same where the primary network may be one's own.
+    /// The same with your own primary networks.
     ///
     /// # Errors
     /// Everything that can be wrong with the job.
-    pub fn prepare_with(&self, primaries: &dyn Primaries) -> Result<PreparedStream, PreparedStreamError> {
+    pub fn prepare_with(&self, primaries: &dyn Primaries) -> Result<PreparedStream, JobError> {
         let (learner, n_theta) = learner(self.sized())?;
         let primary = self.sized().primary(&self.primary, primaries)?;
         if let Some(n_theta) = n_theta {

@@ -1,4 +1,4 @@
-//! Models of streams: the learner, its stream, how it was trained, and the weights that training left.
+//! Models of streams: the learner, its stream, the options, and the trained weights.
 
 use std::{ops::ControlFlow, sync::Arc};
 
@@ -18,7 +18,7 @@ use crate::{
     run::lockstep::Window,
 };
 
-/// A network that was trained on a stream, and what was proved of the run.
+/// A network that was trained on a stream, and the certificate of the run.
 pub type StreamModel = ModelOf<StreamCard>;
 
 /// Where the samples of a model came from.
@@ -33,7 +33,7 @@ pub(crate) enum StoredSamples {
 }
 
 impl StoredSamples {
-    /// What to write of a source of samples with so many features, and what its columns are.
+    /// Samples with this many features as they are stored, and their columns.
     pub(crate) fn of(samples: Option<&Samples>, n_features: usize) -> (Self, Preparation) {
         let names: Vec<String> = (1..=n_features).map(|i| format!("x{i}")).collect();
         match samples {
@@ -45,7 +45,7 @@ impl StoredSamples {
         }
     }
 
-    /// The samples again; `table` if they are rows of one.
+    /// The samples; `table` is called if they are rows of one.
     pub(crate) fn open(
         &self,
         table: Option<impl FnOnce() -> Result<Table, ModelError>>,
@@ -65,7 +65,7 @@ impl StoredSamples {
     }
 }
 
-/// What a model of a stream says of itself.
+/// The metadata of a model of a stream.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct StreamCard {
     version: u32,
@@ -104,7 +104,7 @@ impl Card for StreamCard {
 }
 
 impl StreamModel {
-    /// Puts together what training left behind.
+    /// The model of a finished training.
     #[must_use]
     pub fn new(job: &StreamJob, lesson: &PreparedStream, report: &StreamReport) -> Self {
         let constants = lesson.network.constants;
@@ -136,7 +136,7 @@ impl StreamModel {
     /// The primary network.
     ///
     /// # Errors
-    /// If there is none of that name for these columns and theta.
+    /// If there is no such network for these columns and theta.
     pub fn primary(&self) -> Result<Arc<dyn Primary>, ModelError> {
         self.find_primary(&self.card.primary, &StandardPrimaries)
     }
@@ -165,7 +165,7 @@ impl StreamModel {
         Ok(StreamJob { source, samples, primary, set, landscape: StreamLandscape::Plain, options })
     }
 
-    /// Trains again: what that proves, and whether the same came of it, bit for bit.
+    /// Trains again: the new certificate, and whether the result is the same model, bit for bit.
     ///
     /// # Errors
     /// If the data are others, or the run cannot be made.

@@ -1,4 +1,4 @@
-//! The network of a stream on fewer cells: a step changes nothing but columns around the heads, so that is where it is differentiated.
+//! The network of a stream on fewer cells: a step changes only columns around the heads, so it is differentiated on these.
 
 use std::cell::OnceCell;
 
@@ -10,10 +10,10 @@ use crate::{certificate::same_bits, run::lockstep::Window};
 
 /// Columns on either side of those that hold data or theta.
 const MARGIN: i64 = 20;
-/// A head's weights that are not zero lie this close to it, if it is on its way in one direction: a sixteenth is left at every step, and
-/// less than 2^-60 is dropped.
+/// The nonzero weights of a head that moves in one direction lie this close to it: every step leaves a sixteenth behind, and less than
+/// 2^-60 is dropped.
 const TRAIL: usize = 16;
-/// Networks that are kept at most.
+/// The most networks that are kept.
 const MOST: usize = 64;
 
 /// The same network with fewer columns, around different cells of the read-only tapes.
@@ -26,9 +26,9 @@ pub(super) struct Near<'a> {
 
 /// A network that is kept, and those made after it.
 struct Link {
-    /// What lies in its columns on the read-only tapes.
+    /// The content of its columns on the read-only tapes.
     fixed: Vec<f64>,
-    /// `None` if it is not the whole network's part.
+    /// `None` if it is not a part of the whole network.
     network: Option<StreamNetwork>,
     next: OnceCell<Box<Link>>,
 }
@@ -36,7 +36,7 @@ struct Link {
 /// A narrow network: one that is kept, by its number, or one that is not.
 pub(super) enum Part<'a> {
     Kept(usize, &'a StreamNetwork),
-    Made(Box<StreamNetwork>),
+    Temporary(Box<StreamNetwork>),
 }
 
 impl<'a> Near<'a> {
@@ -75,7 +75,7 @@ impl<'a> Near<'a> {
         Some(starts)
     }
 
-    /// The narrow network that begins with these columns; `None` if it is not the whole network's part.
+    /// The narrow network that begins with these columns; `None` if it is not a part of the whole network.
     pub(super) fn part(&self, starts: &[usize]) -> Option<Part<'_>> {
         let rows = starts[self.layers.table.n_trained()..].iter().enumerate();
         let cells =
@@ -89,7 +89,7 @@ impl<'a> Near<'a> {
             (place, n_kept) = (&link.next, n_kept + 1);
         }
         if n_kept == MOST {
-            return Some(Part::Made(Box::new(self.build(starts)?)));
+            return Some(Part::Temporary(Box::new(self.build(starts)?)));
         }
         let link = place
             .get_or_init(|| Box::new(Link { fixed, network: self.build(starts), next: OnceCell::new() }));

@@ -43,11 +43,11 @@ pub struct StreamOptions {
     pub steps: Step,
     /// Batches that pass after the end, none of which may move a weight.
     pub after: u64,
-    /// No label is larger in size; left out: what the stream or the format says.
+    /// The largest absolute value of a label; default: from the stream or the format.
     pub label_bound: Option<f64>,
-    /// A; left out: the smallest power of two that is large enough.
+    /// A; default: the smallest power of two that is large enough.
     pub carrier: Option<f64>,
-    /// Cells per tape; left out: the smallest power of two that holds the run.
+    /// Cells per tape; default: the smallest power of two that holds the run.
     pub cells: Option<usize>,
     /// What computes the gradients.
     pub engine: StreamEngineChoice,
@@ -55,12 +55,12 @@ pub struct StreamOptions {
     pub vertices: VertexSet,
     /// New inputs on which the answer is judged.
     pub n_judged: usize,
-    /// As a circuit that loops over a table: for how many steps each row passes; left out: as make the run shortest.
+    /// For a circuit that loops over a table: for how many steps each row passes; default: as many as make the run shortest.
     pub hold: Option<usize>,
 }
 
 impl StreamOptions {
-    /// Everything as it comes, for numbers of this format.
+    /// Default options with this number format.
     #[must_use]
     pub fn new(format: NumberFormat) -> Self {
         Self {
@@ -79,7 +79,7 @@ impl StreamOptions {
         }
     }
 
-    /// How a batch of samples with so many features and labels lies in the machine's memory.
+    /// The layout of a batch, with this many features and labels per sample, in the machine's memory.
     pub(super) fn layout(&self, (n_features, n_labels): (usize, usize)) -> DataLayout {
         DataLayout { n_samples: self.batch, n_features, n_labels, format: self.format }
     }

@@ -1,13 +1,13 @@
-//! The rule that every step of a run on a stream keeps: weights go a part of their way to a target.
+//! The rule of every step on a stream: weights go part of the way to their targets.
 
 use luge_landscape::Undecodable;
 
 use super::checker::widened;
 
-/// What is not as it should be after a step.
+/// How a step on a stream differs from the machine's.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum StreamMismatch {
-    /// The weights stand for nothing.
+    /// The weights do not stand for a configuration.
     #[error(transparent)]
     Undecodable(#[from] Undecodable),
     /// The weights stand for another configuration.
@@ -49,7 +49,7 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// One weight on its way to a target.
+    /// Checks one weight on its way to a target.
     pub(super) fn moved(
         &mut self,
         what: &'static str,
@@ -70,7 +70,7 @@ impl Rule {
         Ok(())
     }
 
-    /// All weights of a row on their way: that at `target` to 1, all others to 0. Those after the step are kept for the next.
+    /// Checks all weights of a row: the one at `target` goes to 1, all others go to 0. Those after the step are kept for the next.
     pub(super) fn row(
         &mut self,
         what: &'static str,

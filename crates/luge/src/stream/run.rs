@@ -10,7 +10,7 @@ use luge_net::{StreamLayers, Values, stream_layers};
 use luge_train::{ReversePass, Snapshot, SparseStream};
 
 use super::{
-    PreparedStream, PreparedStreamError, Stream, StreamEngineChoice, StreamMoment, batch_of,
+    JobError, PreparedStream, Stream, StreamEngineChoice, StreamMoment, batch_of,
     certificate::{dense, inputs},
     checker::{Observed, StreamChecker},
     engine::AnyEngine,
@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// Both sides of a run, where they are now.
+/// Engine and simulator at the current step.
 pub(super) struct StreamRun<'a> {
     lesson: &'a PreparedStream,
     layers: Option<&'a StreamLayers>,
@@ -33,7 +33,7 @@ pub(super) struct StreamRun<'a> {
     pub(super) checker: StreamChecker<'a>,
     pub(super) stream: Stream,
     pub(super) n_steps: u64,
-    /// The first step that was not as it should be.
+    /// The first mismatch.
     pub(super) wrong: Option<String>,
 }
 
@@ -42,15 +42,15 @@ impl<'a> StreamRun<'a> {
     pub(super) fn new(
         lesson: &'a PreparedStream,
         (layers, near): (Option<&'a StreamLayers>, Option<&'a Near<'a>>),
-    ) -> Result<Self, PreparedStreamError> {
+    ) -> Result<Self, JobError> {
         let engine = open(lesson, &lesson.network.initial)?;
         let checker = StreamChecker::new(lesson, (layers, near), &engine)?;
         Ok(Self { lesson, layers, engine, checker, stream: lesson.stream(), n_steps: 0, wrong: None })
     }
 
-    /// Goes from the start to a snapshot: the simulator makes the steps until then, the engine takes over the weights.
-    pub(super) fn go_to(&mut self, from: &Snapshot) -> Result<(), PreparedStreamError> {
-        let refused = PreparedStreamError::Checkpoint;
+    /// Goes from the start to a snapshot: the simulator makes the steps, and the engine loads the weights.
+    pub(super) fn go_to(&mut self, from: &Snapshot) -> Result<(), JobError> {
+        let refused = JobError::Checkpoint;
         if from.step > self.lesson.rehearsal.steps {
             return Err(refused("is of a later step than the run has"));
         }
@@ -64,11 +64,11 @@ impl<'a> StreamRun<'a> {
                 self.stream.features(&mut x);
             }
             let Ok(()) = self.checker.step(&x, &y) else { break };
-            self.checker.pass_over(&y);
+            self.checker.skip_step(&y);
             self.n_steps += 1;
         }
         self.engine = open(self.lesson, &weights)?;
-        self.checker.show(&self.engine);
+        self.checker.note_weights(&self.engine);
         if from.path != self.checker.path || self.checker.compare_all(&weights).is_err() {
             return Err(refused("does not hold the machine's configuration at its step"));
         }
@@ -80,12 +80,12 @@ impl<'a> StreamRun<'a> {
         Some(snapshot::of(&self.engine, self.layers?, (self.n_steps, self.checker.path)))
     }
 
-    /// Trains until so many steps are made, one goes wrong, or `watch` breaks off.
+    /// Trains until this many steps are made, a step goes wrong, or `watch` stops the run.
     pub(super) fn train(
         &mut self,
         until: u64,
         mut watch: impl FnMut(StreamMoment<'_>) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, PreparedStreamError> {
+    ) -> Result<ControlFlow<()>, JobError> {
         let (mut x, mut y) = batch_of(&self.lesson.layout);
         while self.n_steps < until && self.wrong.is_none() {
             self.stream.pass(&mut y);
@@ -99,7 +99,7 @@ impl<'a> StreamRun<'a> {
                 self.stream.features(&mut x);
             }
             let Ok(()) = self.checker.step(&x, &y) else { break };
-            let before = self.checker.is_new(&y).then(|| self.checker.note(&self.engine));
+            let before = self.checker.is_new(&y).then(|| self.checker.weights_before(&self.engine));
             if before.is_some() && !shown {
                 self.stream.features(&mut x);
             }
@@ -111,7 +111,7 @@ impl<'a> StreamRun<'a> {
             }
             self.wrong = found.err().map(|mismatch| mismatch.to_string());
             if let Some(before) = before {
-                self.checker.look(before, &self.engine, (&x, &y))?;
+                self.checker.differentiate(before, &self.engine, (&x, &y))?;
             }
         }
         Ok(ControlFlow::Continue(()))
@@ -119,7 +119,7 @@ impl<'a> StreamRun<'a> {
 }
 
 /// The engine that was chosen, at these weights.
-fn open<'a>(lesson: &'a PreparedStream, weights: &[Values]) -> Result<AnyEngine<'a>, PreparedStreamError> {
+fn open<'a>(lesson: &'a PreparedStream, weights: &[Values]) -> Result<AnyEngine<'a>, JobError> {
     Ok(match lesson.options.engine {
         StreamEngineChoice::Sparse => {
             AnyEngine::Sparse(Box::new(SparseStream::new(&lesson.network.network, weights)?))
@@ -128,16 +128,16 @@ fn open<'a>(lesson: &'a PreparedStream, weights: &[Values]) -> Result<AnyEngine<
     })
 }
 
-/// Makes and checks the run from its start to a snapshot, unless the rest is broken off: what is wrong, and what was seen.
-pub(super) fn again(
+/// Repeats and checks the run from its start to a snapshot, until it is interrupted: what is wrong, and what was observed.
+pub(super) fn repeat(
     lesson: &PreparedStream,
     to: &Snapshot,
-    broken_off: &AtomicBool,
-) -> Result<(Option<String>, Observed), PreparedStreamError> {
+    interrupted: &AtomicBool,
+) -> Result<(Option<String>, Observed), JobError> {
     let layers = stream_layers(&lesson.network.network).ok();
     let near = layers.as_ref().and_then(|layers| Near::of(lesson, layers));
     let mut run = StreamRun::new(lesson, (layers.as_ref(), near.as_ref()))?;
-    let _ = run.train(to.step, |_| match broken_off.load(Ordering::Relaxed) {
+    let _ = run.train(to.step, |_| match interrupted.load(Ordering::Relaxed) {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     })?;
@@ -150,13 +150,8 @@ pub(super) fn again(
 
 impl PreparedStream {
     /// Goes to a step from a snapshot of an earlier one.
-    pub(crate) fn visit(
-        &self,
-        from: &Snapshot,
-        step: u64,
-        around: usize,
-    ) -> Result<Visit, PreparedStreamError> {
-        let refused = PreparedStreamError::Checkpoint;
+    pub(crate) fn visit(&self, from: &Snapshot, step: u64, around: usize) -> Result<Visit, JobError> {
+        let refused = JobError::Checkpoint;
         let layers = stream_layers(&self.network.network).map_err(luge_train::TrainError::from)?;
         let mut run = StreamRun::new(self, (Some(&layers), None))?;
         run.go_to(from)?;
@@ -167,13 +162,18 @@ impl PreparedStream {
         run.stream.next_batch(&mut x, &mut y);
         let loss =
             ReversePass::new(&self.network.network).evaluate(&run.engine.weights(), &inputs(self, &x, &y));
-        let judge = run.checker.simulator.simulator();
-        let machine = judge.machine();
+        let simulator = run.checker.simulator.simulator();
+        let machine = simulator.machine();
         let tape = |id: TapeId| {
             let first = self.window.first[id.index()];
             let cells = first..=first + self.window.n_cells as i64 - 1;
             let weight = |cell: i64| run.engine.cell(&layers, id.index(), (cell - first) as usize);
-            VisitedTape::around(&machine.tapes()[id.index()].name, judge.head(id), (around, cells), weight)
+            VisitedTape::around(
+                &machine.tapes()[id.index()].name,
+                simulator.head(id),
+                (around, cells),
+                weight,
+            )
         };
         Ok(Visit {
             step,
@@ -183,7 +183,7 @@ impl PreparedStream {
                 StreamEngineChoice::Dense => EngineChoice::Dense,
             },
             from: from.step,
-            state: machine.state(judge.state()).name.clone(),
+            state: machine.state(simulator.state()).name.clone(),
             weights: snapshot_digest(&snapshot),
             tapes: machine.tape_ids().map(tape).collect(),
             snapshot,

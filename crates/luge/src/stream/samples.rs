@@ -21,7 +21,7 @@ pub enum Order {
 
 luge_net::names!(Order, "order", Cycle "cycle", Shuffle "shuffle", Draw "draw");
 
-/// What to draw samples from. Jobs and models write it as `--draw` takes it.
+/// A distribution of samples. Jobs and models store it in the form of `--draw`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Draw {
@@ -50,7 +50,7 @@ pub enum Concept {
     Halfspace,
 }
 
-/// Why a text says nothing that can be drawn.
+/// Why a text does not describe a distribution.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[error(
     "`{text}` cannot be drawn: {why}; expected parity:bits=N,hidden=K or junta:bits=N,hidden=K or halfspace:features=N, with noise=P if labels are to be wrong"
@@ -145,7 +145,7 @@ impl Samples {
     #[must_use]
     pub fn sizes(&self) -> (usize, usize) {
         match self {
-            Self::Table(table, _) => (table.feature_names.len(), table.label_names.len()),
+            Self::Table(table, _) => table.sizes(),
             Self::Draw(draw) => (draw.n_features, 1),
         }
     }
@@ -218,7 +218,7 @@ impl Stream {
         &self.hidden
     }
 
-    /// Goes on with other samples of the same kind: what is hidden stays.
+    /// Continues with other samples of the same distribution; what is hidden stays.
     pub fn reseed(&mut self, seed: u64) {
         self.generator = ChaCha8Rng::seed_from_u64(seed);
         self.generator.set_stream(1);
@@ -230,7 +230,7 @@ impl Stream {
         self.features(x);
     }
 
-    /// Lets the next batch pass: its labels. Most batches pass while nobody looks at their features.
+    /// Draws the next batch and gives its labels. The features of most batches are never read.
     pub fn pass(&mut self, y: &mut [f64]) {
         self.rows.clear();
         self.words.clear();

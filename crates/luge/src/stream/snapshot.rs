@@ -6,7 +6,7 @@ use luge_train::{Snapshot, TapeSnapshot};
 
 use super::engine::AnyEngine;
 
-/// The weights after so many steps, and the digest of the vertices visited until then.
+/// The snapshot of an engine at a step, with the digest of the vertices visited until then.
 pub(super) fn of(engine: &AnyEngine<'_>, layers: &StreamLayers, (step, path): (u64, u64)) -> Snapshot {
     let n_trained = layers.table.n_trained();
     let n_cells = engine.cells(layers).len() / n_trained.max(1);

@@ -4,11 +4,13 @@ use luge_landscape::{AskedConstants, Corrections, Landscape, LandscapeKind, Land
 use luge_machine::{NormalForm, Step, lowering::Moves};
 use serde::{Deserialize, Serialize};
 
-use super::TraceError;
-use crate::run::{
-    engine::{Chosen, EngineChoice, EngineError, TrainingConfig},
-    follow::Comparisons,
-    memory::{self, CellStorage, TooMuch},
+use crate::{
+    job::JobError,
+    run::{
+        engine::{Chosen, EngineChoice, EngineError, TrainingConfig},
+        follow::Comparisons,
+        memory::{self, CellStorage, TooMuch},
+    },
 };
 
 /// Moves as jobs store them.
@@ -31,17 +33,17 @@ pub struct TraceOptions {
     pub manner: TrainingConfig,
     /// The iterates of a fast engine that are compared with the simulator.
     pub compare: Comparisons,
-    /// Cells per tape; left out: what the run needs and a margin, or with a fast engine as many as it uses.
+    /// Cells per tape; default: what the run needs and a margin, or with a fast engine as many as it uses.
     pub cells: Option<usize>,
-    /// The most steps; left out: until the machine halts.
+    /// The most steps; default: until the machine halts.
     pub steps: Option<Step>,
     /// Whether stay moves are kept.
     #[serde(with = "StoredMoves")]
     pub moves: Moves,
     /// The landscape's constants.
     pub constants: AskedConstants,
-    /// Steps to verify by automatic differentiation beside the distinct situations; left out: none, or on runs that are compared at their end
-    /// alone as many as cost no more than the run.
+    /// Steps to recompute by automatic differentiation beside the distinct situations; default: none, or on runs that are compared only at
+    /// their end as many as cost no more than the run.
     #[serde(alias = "spots")]
     pub autodiff_checks: Option<usize>,
     /// What differs from the printed paper.
@@ -56,7 +58,7 @@ impl TraceOptions {
     }
 
     /// Whether the dense engine trains, and why.
-    pub(super) fn chosen_dense(&self, normal: &NormalForm) -> Result<Option<Chosen>, TraceError> {
+    pub(super) fn chosen_dense(&self, normal: &NormalForm) -> Result<Option<Chosen>, JobError> {
         if self.landscape == LandscapeKind::Internal && self.manner.engine != EngineChoice::Dense {
             let why = "landscape internal has no sparse layers".to_owned();
             return match self.manner.engine {
@@ -72,7 +74,7 @@ impl TraceOptions {
         Ok(self.manner.dense(Some(smallest.network()))?)
     }
 
-    /// Asks for the memory of that landscape.
+    /// Checks that there is memory for the landscape on this many cells.
     pub(super) fn ask_network(&self, normal: &NormalForm, n_cells: usize) -> Result<(), TooMuch> {
         // Where vertices are configurations, their number is bounded and known only once they are built.
         let n_vertices = match self.landscape {
@@ -82,7 +84,7 @@ impl TraceOptions {
         memory::ask_network(n_cells, normal.n_tapes(), n_vertices, CellStorage::Numbers)
     }
 
-    /// The landscape that these options ask for, with this many cells.
+    /// The options of the landscape on this many cells.
     pub(super) fn landscape_of(&self, n_cells: usize) -> LandscapeOptions {
         let mut build = LandscapeOptions::new(self.landscape, n_cells);
         build.vertices = self.vertices;

@@ -1,4 +1,4 @@
-//! What a run must prove, and what it proved.
+//! The certificate of a training run.
 
 use luge_landscape::{BitConversion, LandscapeKind, final_loss};
 use luge_net::{Shape, SparseValues, Values, evaluate_some};
@@ -20,7 +20,7 @@ use crate::{
 /// New inputs on which F and f_theta are compared.
 const N_NEW: usize = 200;
 
-/// Draws up the certificate of a run.
+/// Certifies a run.
 pub(super) fn certify(
     lesson: &PreparedTraining,
     followed: &FinishedRun<'_>,
@@ -51,7 +51,7 @@ pub(super) fn certify(
     certificate
 }
 
-/// What the simulator says of a run whose machine has stopped.
+/// The simulator's run, if the machine has stopped.
 pub(super) fn simulated<'l>(
     lesson: &'l PreparedTraining,
     followed: &FinishedRun<'_>,
@@ -141,7 +141,7 @@ fn loss_bounds(lesson: &PreparedTraining, record: &RunStats) -> Claim {
     Claim { holds, figures }
 }
 
-/// Whether the network with these parameters, whose theta and outputs on the training data these are, computes f_theta.
+/// Whether the network with these parameters computes f_theta; `theta` and `out` are its weights and its outputs on the training data.
 pub(super) fn output_equals_primary(
     lesson: &PreparedTraining,
     parameters: &[SparseValues],
@@ -190,7 +190,7 @@ fn no_gradient_through_primary(lesson: &PreparedTraining) -> Claim {
     no_gradient(extended.network(), own, "theta and f_theta")
 }
 
-/// Layers and widths beside the primary network, next to what the corollaries claim: each claim names one arrangement.
+/// Layers and widths without the primary network, next to the claims of the corollaries; each claim is about one arrangement.
 fn sizes(lesson: &PreparedTraining) -> (Claim, Claim) {
     let claim = lesson.size_claim();
     let SizeClaim { fewest_layers, narrowest, .. } = &claim;

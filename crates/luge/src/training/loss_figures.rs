@@ -2,21 +2,21 @@
 
 use crate::run::run_stats::{Levels, RunStats};
 
-/// Losses beside the limits they must keep.
+/// Losses and the limits that they must keep.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct LossFigures {
     /// The lowest and the highest while the machine runs; NaN if it was never seen running.
     running: (f64, f64),
-    /// What these must lie between.
+    /// The limits of these.
     limits: (f64, f64),
     /// The highest once the machine has halted, if it has.
     halted: Option<f64>,
-    /// What that must not exceed.
+    /// The limit of that.
     stop: f64,
 }
 
 impl LossFigures {
-    /// What a run has shown. A loss that misses its limit by no more than rounding is printed as the limit.
+    /// The losses of a run. A loss that exceeds its limit by no more than rounding is printed as the limit.
     pub(super) fn new(record: &RunStats, levels: &Levels) -> Self {
         let limits = (levels.bounds.running_low, levels.bounds.running_high);
         let room = levels.room();
@@ -28,8 +28,7 @@ impl LossFigures {
         Self { running, limits, halted, stop }
     }
 
-    /// Whether the numbers as they are printed keep their limits. A run in which the machine was never seen running has
-    /// shown nothing.
+    /// Whether the printed numbers keep their limits. A run in which the machine was never seen running shows nothing.
     pub(super) fn hold(&self) -> bool {
         let ((lowest, highest), (low, high)) = (self.running, self.limits);
         low <= lowest && highest <= high && self.halted.is_none_or(|loss| loss <= self.stop)
@@ -45,8 +44,8 @@ impl std::fmt::Display for LossFigures {
     }
 }
 
-/// A loss in twelve digits, for the square root and the carrier round the rest away; in all digits where twelve would take
-/// it across a limit; and the limit itself where only rounding lies between.
+/// A loss in twelve digits, because the square root and the carrier round the rest away; in all digits where twelve would move it across
+/// a limit; and the limit itself where they differ only by rounding.
 fn printed(loss: f64, (low, high): (f64, f64), room: f64) -> f64 {
     let inside = |loss: f64| low <= loss && loss <= high;
     let short: f64 = format!("{loss:.11e}").parse().unwrap_or(loss);

@@ -35,18 +35,18 @@ pub struct TrainingOptions {
     pub format: NumberFormat,
     /// What converts them: nodes of the network, or units like all others.
     pub bits: BitConversion,
-    /// Cells per tape; left out: the smallest power of two that holds the run.
+    /// Cells per tape; default: the smallest power of two that holds the run.
     pub cells: Option<usize>,
-    /// r; left out: 0, or for `internal` large enough for a loss that never rises.
+    /// r; default: 0, or for `internal` large enough for a loss that never rises.
     pub label_offset: Option<f64>,
-    /// A bound on the final loss; left out: from the format and the primary network.
+    /// A bound on the final loss; default: from the format and the primary network.
     pub final_loss: Option<f64>,
     /// The most machine steps.
     pub steps: Step,
     /// The landscape's constants.
     pub constants: AskedConstants,
-    /// Steps to verify by automatic differentiation beside the distinct situations; left out: none, or on runs that are compared at their end
-    /// alone as many as cost no more than the run.
+    /// Steps to recompute by automatic differentiation beside the distinct situations; default: none, or on runs that are compared only at
+    /// their end as many as cost no more than the run.
     #[serde(alias = "spots")]
     pub autodiff_checks: Option<usize>,
     /// What differs from the printed paper inside the landscape.
@@ -58,7 +58,7 @@ pub struct TrainingOptions {
 }
 
 impl TrainingOptions {
-    /// Everything chosen but the number format.
+    /// Default options with this number format.
     pub fn new(format: NumberFormat) -> Self {
         Self { format, ..Self::default() }
     }
@@ -67,7 +67,7 @@ impl TrainingOptions {
         TrainingConfig { precision: self.precision, ..TrainingConfig::by(self.engine) }
     }
 
-    /// The extended network that these options ask for, on data of these sizes and in this window.
+    /// The options of the extended network, on data of these sizes and in this window.
     pub(crate) fn network(&self, layout: DataLayout, window: Window) -> ExtendedOptions {
         ExtendedOptions {
             kind: self.landscape,

@@ -18,7 +18,7 @@ use crate::{
     run::{engine::Chosen, follow::FinishedRun, lockstep::Mismatch, run_stats::Drift, situations::near},
 };
 
-/// What training left behind, and what was proved of it.
+/// The result of training, and its certificate.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct TrainingReport {
@@ -34,7 +34,7 @@ pub struct TrainingReport {
     /// Rows whose class the network predicts correctly, if the labels are classes: -1 and 1, 0 and 1, or a 1 among zeros.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classified: Option<usize>,
-    /// How well it does on the rows that were held out.
+    /// The score on the rows that were held out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tested: Option<Score>,
     /// The largest distance of the weights from the values they stand for, over the run; `None` where no weights stand for cells and heads.
@@ -56,13 +56,13 @@ pub struct TrainingReport {
     pub chosen: Chosen,
 }
 
-/// The trained network, and what it gives on the data.
+/// The trained network, and its outputs on the data.
 pub(super) struct End {
     pub(super) parameters: Vec<SparseValues>,
     pub(super) theta: Vec<f64>,
     pub(super) out: Values,
     loss: f64,
-    /// That the network outputs what the primary network does.
+    /// The claim that the network outputs what the primary network does.
     pub(super) output: Claim,
 }
 
@@ -76,7 +76,7 @@ impl End {
             false => followed.snapshot.trimmed().weights_of(network, shift),
         };
         let parameters = parameters.unwrap_or_else(|| {
-            // A run that was broken off has not widened its network.
+            // A run that was interrupted has not widened its network.
             if !matches!(followed.outcome, Outcome::Interrupted { .. }) {
                 followed.record.differs(engine.steps(), &Mismatch::LeftWindow);
             }
@@ -93,7 +93,7 @@ impl End {
 }
 
 impl TrainingReport {
-    /// Draws up the report of a run.
+    /// The report of a run.
     pub(super) fn conclude(
         lesson: &PreparedTraining,
         mut followed: FinishedRun<'_>,
@@ -101,7 +101,7 @@ impl TrainingReport {
         end: End,
     ) -> Self {
         let engine = &followed.engine;
-        // What the engine reports once the machine has halted is held to the network itself.
+        // The loss that the engine reports once the machine has halted must be the network's.
         let halted = followed.record.halted.filter(|_| gradient.seen.is_some());
         if let Some(loss) = halted.filter(|&loss| !near(end.loss, loss)) {
             let why = format!("the network ends with the loss {}, the run reports {loss}", end.loss);

@@ -9,25 +9,25 @@ use luge_net::{
     numbers::{from_signs, to_signs},
 };
 
-use super::{MAX_CELLS, TrainingError, TrainingOptions};
+use super::{MAX_CELLS, TrainingOptions};
 use crate::{
     data::Table,
-    job::program,
+    job::{JobError, program},
     run::{
         lockstep::Window,
         memory::{self, CellStorage},
     },
 };
 
-/// Machine steps that are made to tell how many cells are needed: a few seconds.
+/// Machine steps that are simulated to find how many cells are needed: a few seconds.
 const A_WHILE: Step = 1 << 28;
 
-/// What the simulator says of a whole run.
+/// A whole run of the simulator.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Simulated {
-    /// Steps the machine makes.
+    /// Steps that the machine makes.
     pub machine_steps: Step,
-    /// The weights of the primary network that it leaves.
+    /// The weights that it leaves for the primary network.
     pub theta: Vec<f64>,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Request {
     pub(super) options: TrainingOptions,
     pub(super) layout: DataLayout,
     pub(super) input: Input,
-    /// How many cells sizes say will be needed: those of the data and of theta.
+    /// Cells that the data and theta need.
     known: usize,
 }
 
@@ -56,14 +56,14 @@ impl Request {
         primary: Arc<dyn Primary>,
         table: Table,
         options: TrainingOptions,
-    ) -> Result<Self, TrainingError> {
+    ) -> Result<Self, JobError> {
         let layout = layout(&*primary, &table, options.format)?;
         check_offset(options.label_offset.unwrap_or(0.0), &table.labels, options.format)?;
         let n_theta = primary.n_weights().saturating_mul(layout.width());
         let known = learner.theta_track().1.saturating_add(n_theta).max(layout.end() + 1);
         let given = options.cells.unwrap_or(MAX_CELLS);
         if known > given {
-            return Err(TrainingError::TooFewCells { needed: known, given });
+            return Err(JobError::TooFewCells { needed: known, given });
         }
         let input = learner.input(&layout, &program::bits(&table, options.format));
         Ok(Self { learner, primary, table, options, layout, input, known })
@@ -79,9 +79,8 @@ impl Request {
         Simulator::new(self.machine(), &self.input)
     }
 
-    /// The network on the cells that sizes ask for. Where tapes cannot grow it is given all that the run needs, which the simulator
-    /// finds out.
-    pub(super) fn current_network(&self) -> Result<(Built, Option<Simulated>), TrainingError> {
+    /// The network on the cells that data and theta need; where tapes cannot grow, on all cells that the simulator's run needs.
+    pub(super) fn current_network(&self) -> Result<(Built, Option<Simulated>), JobError> {
         if self.options.landscape != LandscapeKind::Internal {
             let start = self.simulator();
             let built = self.build(self.window(&start)?)?;
@@ -94,10 +93,10 @@ impl Request {
     }
 
     /// The cells that a run needed.
-    pub(super) fn window(&self, simulator: &Simulator<'_>) -> Result<Window, TrainingError> {
+    pub(super) fn window(&self, simulator: &Simulator<'_>) -> Result<Window, JobError> {
         let too_few = |needed| {
             let given = self.options.cells.unwrap_or(MAX_CELLS);
-            TrainingError::TooFewCells { needed, given }
+            JobError::TooFewCells { needed, given }
         };
         let window = Window::common(simulator, &self.input, self.known, self.options.cells);
         let window = window.map_err(too_few)?;
@@ -105,7 +104,7 @@ impl Request {
     }
 
     /// The network on these cells.
-    pub(super) fn build(&self, window: Window) -> Result<Built, TrainingError> {
+    pub(super) fn build(&self, window: Window) -> Result<Built, JobError> {
         let Self { learner, primary, options, layout, .. } = self;
         self.check_budget(window.n_cells)?;
         let mut build = options.network(layout.clone(), window.clone());
@@ -120,8 +119,8 @@ impl Request {
         Ok(Built { window, extended })
     }
 
-    /// Asks for the memory of a network with this many cells on each tape.
-    pub(super) fn check_budget(&self, n_cells: usize) -> Result<(), TrainingError> {
+    /// Checks that there is memory for a network with this many cells on each tape.
+    pub(super) fn check_budget(&self, n_cells: usize) -> Result<(), JobError> {
         let (normal, options) = (&self.learner.lowered().normal, &self.options);
         // Where vertices are configurations, their number is bounded and known only once they are built.
         let n_vertices = match options.landscape {
@@ -137,39 +136,39 @@ impl Request {
     }
 
     /// Runs the machine until it halts.
-    pub(super) fn simulate(&self, go_on: &mut dyn FnMut() -> bool) -> Result<Simulator<'_>, TrainingError> {
+    pub(super) fn simulate(&self, go_on: &mut dyn FnMut() -> bool) -> Result<Simulator<'_>, JobError> {
         let mut simulator = self.simulator();
         memory::run_while(&mut simulator, self.options.steps, go_on)?;
         self.accepted(&simulator)?;
         Ok(simulator)
     }
 
-    /// Runs the machine for a while longer, to say how many cells a run needs that does not fit.
-    pub(super) fn look_ahead(&self) -> Result<Simulator<'_>, TrainingError> {
+    /// Runs the machine for a few seconds, to find how many cells a run needs that does not fit.
+    pub(super) fn look_ahead(&self) -> Result<Simulator<'_>, JobError> {
         let mut simulator = self.simulator();
         memory::run(&mut simulator, self.options.steps.min(A_WHILE))?;
         Ok(simulator)
     }
 
     /// Refuses a run that has no answer.
-    pub(super) fn accepted(&self, simulator: &Simulator<'_>) -> Result<(), TrainingError> {
+    pub(super) fn accepted(&self, simulator: &Simulator<'_>) -> Result<(), JobError> {
         match simulator.stopped() {
             Some(Outcome::Halted { accepting: true, .. }) => Ok(()),
             Some(Outcome::Halted { state, .. } | Outcome::NoRule { state }) => {
-                Err(TrainingError::Rejected(self.machine().state(state).name.clone()))
+                Err(JobError::Rejected(self.machine().state(state).name.clone()))
             }
-            Some(Outcome::StepLimit) | None => Err(TrainingError::DoesNotHalt(simulator.steps())),
+            Some(Outcome::StepLimit) | None => Err(JobError::LearnerDoesNotHalt(simulator.steps())),
         }
     }
 
-    /// What a machine that has halted leaves.
+    /// The result of a machine that has halted.
     pub(super) fn read(&self, finished: &Simulator<'_>) -> Simulated {
         let theta = read_theta(&self.learner, &self.layout, self.primary.n_weights(), finished);
         Simulated { machine_steps: finished.steps(), theta }
     }
 }
 
-/// So many weights as a machine has left them on its tape.
+/// The weights that a machine has left on its tape.
 pub(crate) fn read_theta(
     learner: &Learner,
     layout: &DataLayout,
@@ -186,33 +185,33 @@ pub(crate) fn read_theta(
     from_signs(layout.format, &signs)
 }
 
-fn layout(primary: &dyn Primary, table: &Table, format: NumberFormat) -> Result<DataLayout, TrainingError> {
+fn layout(primary: &dyn Primary, table: &Table, format: NumberFormat) -> Result<DataLayout, JobError> {
     let layout = program::layout(table, format);
     let (found_features, found_labels) = (layout.n_features, layout.n_labels);
     let (features, outputs) = (primary.n_features(), primary.n_outputs());
     if (features, outputs) != (found_features, found_labels) {
-        return Err(TrainingError::Shapes { features, outputs, found_features, found_labels });
+        return Err(JobError::Shapes { features, outputs, found_features, found_labels });
     }
     Ok(layout)
 }
 
-/// Taking r off a label and adding it again must leave its bits as they are.
-fn check_offset(offset: f64, labels: &Values, format: NumberFormat) -> Result<(), TrainingError> {
+/// Subtracting r from a label and adding it again must not change its bits.
+fn check_offset(offset: f64, labels: &Values, format: NumberFormat) -> Result<(), JobError> {
     // The tape sees (y - r) + r.
     let seen: Vec<f64> = labels.data.iter().map(|y| (y - offset) + offset).collect();
     if !offset.is_finite() || to_signs(format, &seen) != to_signs(format, &labels.data) {
-        return Err(TrainingError::LabelOffset(offset));
+        return Err(JobError::LabelOffset(offset));
     }
     Ok(())
 }
 
 /// |y - r|^2 must reach eps, or the first switch never opens.
-fn check_labels(extended: &Extended, labels: &Values) -> Result<(), TrainingError> {
+fn check_labels(extended: &Extended, labels: &Values) -> Result<(), JobError> {
     let offset = extended.label_offset();
     let found: f64 = labels.data.iter().map(|y| (y - offset) * (y - offset)).sum();
     let epsilon = extended.epsilon();
     if found < epsilon {
-        return Err(TrainingError::LabelsTooSmall { offset, found, epsilon });
+        return Err(JobError::LabelsTooSmall { offset, found, epsilon });
     }
     Ok(())
 }

@@ -6,8 +6,8 @@ use luge_sled::Variable;
 use luge_train::{CacheLevel, StopRule};
 use serde::Serialize;
 
-use super::{PreparedTraining, TrainingError};
-use crate::run::engine::EngineError;
+use super::PreparedTraining;
+use crate::{job::JobError, run::engine::EngineError};
 
 /// Where the weights of a variable lie: bit `b` of element `e` is the weight in row `row` and column `first + e * pitch + b` of a
 /// block, the lowest bit first, 1 for a one and -1 for a zero.
@@ -65,8 +65,8 @@ fn track(learner: &Learner, variable: &Variable) -> Option<usize> {
 }
 
 impl PreparedTraining {
-    /// The values of variables after each of these numbers of gradient steps, which must not fall, read from the weights: for each step
-    /// and each variable its elements. Steps after the end show what the run ended with.
+    /// The values of variables, read from the weights, after each of these numbers of gradient steps, which must be ascending: for each step
+    /// and each variable its elements. Steps after the end have the final values.
     ///
     /// # Errors
     /// If the engine cannot be opened or cannot compute a gradient.
@@ -74,7 +74,7 @@ impl PreparedTraining {
         &self,
         variables: &[Variable],
         steps: &[Step],
-    ) -> Result<Vec<Vec<Vec<f64>>>, TrainingError> {
+    ) -> Result<Vec<Vec<Vec<f64>>>, JobError> {
         let task = self.task();
         let (mut engine, _) = task.open(CacheLevel::Macrosteps, None)?;
         let mut found = Vec::with_capacity(steps.len());

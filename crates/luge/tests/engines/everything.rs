@@ -3,11 +3,12 @@
 use std::ops::ControlFlow;
 
 use luge::{
+    JobError,
     run::{
         engine::{EngineChoice, TrainingConfig},
         follow::Comparisons,
     },
-    trace::{PreparedTrace, Trace, TraceError, TraceOptions},
+    trace::{PreparedTrace, Trace, TraceOptions},
 };
 use luge_landscape::{BuildError, LandscapeKind};
 use luge_machine::{
@@ -32,7 +33,7 @@ const WAYS: [(EngineChoice, Comparisons); 4] = [
     (EngineChoice::Exact, Comparisons::End),
 ];
 
-fn trace(machine: &Machine, input: &Input, options: &TraceOptions) -> Result<Trace, TraceError> {
+fn trace(machine: &Machine, input: &Input, options: &TraceOptions) -> Result<Trace, JobError> {
     PreparedTrace::new(machine, input, options)?.run(|_| ControlFlow::Continue(()))
 }
 
@@ -80,8 +81,8 @@ fn of_the_suite() {
                         *n_traced += 1;
                     }
                     // The start state halts, or the ReLU form has too many edges.
-                    Err(TraceError::Lowering(LoweringError::NotNormal(_))) => assert_eq!(case.steps, 0),
-                    Err(TraceError::Build(BuildError::TooManyEdges { .. })) => {
+                    Err(JobError::Lowering(LoweringError::NotNormal(_))) => assert_eq!(case.steps, 0),
+                    Err(JobError::Build(BuildError::TooManyEdges { .. })) => {
                         assert_eq!(kind, LandscapeKind::Relu)
                     }
                     Err(error) => panic!("{at}: {error}"),
@@ -216,7 +217,7 @@ fn within_a_limit_on_cells() {
         assert_eq!(enough.outcome, Outcome::Converged { steps: 107 }, "{engine:?}");
         match trace(&champion, &Input::blank(), &options(13)) {
             Ok(trace) => assert!(matches!(trace.outcome, Outcome::OutOfCells { .. }), "{engine:?}"),
-            Err(error) => assert!(matches!(error, TraceError::TooFewCells { needed: 14, given: 13 })),
+            Err(error) => assert!(matches!(error, JobError::TooFewCells { needed: 14, given: 13 })),
         }
     }
 }

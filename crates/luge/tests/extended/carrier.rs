@@ -1,6 +1,6 @@
 //! The way of l_TM to the output: items 5, 6 and 17.
 
-use luge::training::TrainingError;
+use luge::JobError;
 use luge_landscape::{Carrier, ExtendedCorrections, ExtendedError, LandscapeKind, VertexSet};
 use luge_train::Outcome;
 
@@ -108,7 +108,7 @@ fn one_label() {
         let room =
             |carrier| Classroom::new(shipped("copy_label.tm"), "x,y\n-2,1.5\n", "fix:3.2").on(kind, carrier);
         match room(Carrier::Orthogonal).prepare().err() {
-            Some(TrainingError::Extended(error @ ExtendedError::OneLabel(1))) => assert_eq!(
+            Some(JobError::Extended(error @ ExtendedError::OneLabel(1))) => assert_eq!(
                 error.to_string(),
                 "the orthogonal carrier needs at least two labels in all, the data have 1"
             ),

@@ -3,9 +3,10 @@
 use std::{ops::ControlFlow, path::Path};
 
 use luge::{
+    JobError,
     data::Table,
     job::source::Source,
-    training::{PreparedTraining, TrainingError, TrainingOptions, TrainingReport},
+    training::{PreparedTraining, TrainingOptions, TrainingReport},
 };
 use luge_landscape::{Carrier, LandscapeKind, Learner, Mlp, Primary};
 use luge_net::{ParameterId, Shape, Values, evaluate};
@@ -50,7 +51,7 @@ impl Classroom {
         self
     }
 
-    pub(crate) fn prepare(&self) -> Result<PreparedTraining, TrainingError> {
+    pub(crate) fn prepare(&self) -> Result<PreparedTraining, JobError> {
         PreparedTraining::prepare(
             self.learner.clone(),
             self.primary.clone(),

@@ -1,6 +1,6 @@
 //! When training stops, and where its loss goes before: items 9 and 10.
 
-use luge::training::TrainingError;
+use luge::JobError;
 use luge_landscape::{Carrier, LandscapeKind};
 use luge_train::Outcome;
 
@@ -59,7 +59,7 @@ fn labels_that_are_all_zero() {
             let mut room =
                 Classroom::new(shipped("copy_label.tm"), "x,y\n1,0\n2,0\n", "fix:3.2").on(kind, carrier);
             match room.prepare().err() {
-                Some(error @ TrainingError::LabelsTooSmall { .. }) => assert_eq!(
+                Some(error @ JobError::LabelsTooSmall { .. }) => assert_eq!(
                     error.to_string(),
                     "the labels differ too little from 0: |y - r|^2 = 0 is below eps = 0.0625"
                 ),

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use luge::trace::{PreparedTrace, TraceError, TraceOptions};
+use luge::{
+    JobError,
+    trace::{PreparedTrace, TraceOptions},
+};
 use luge_landscape::{BuildError, InternalError, LandscapeKind, VertexSet};
 use luge_machine::{
     Access, Input, Machine, Move, Pattern, Simulator, SymbolId,
@@ -138,9 +141,9 @@ fn on_landscape_a() {
         match PreparedTrace::new(&machine, &input, &options) {
             // Too large, or already halted: the rules that keep the subjects small.
             Err(
-                TraceError::Build(BuildError::Internal(InternalError::TooManyVertices(_)))
-                | TraceError::TooManyDeclared(_)
-                | TraceError::Lowering(LoweringError::NotNormal(_)),
+                JobError::Build(BuildError::Internal(InternalError::TooManyVertices(_)))
+                | JobError::TooManyDeclared(_)
+                | JobError::Lowering(LoweringError::NotNormal(_)),
             ) => continue,
             Err(error) => panic!("{error}\n{machine:?}\n{input:?}"),
             Ok(plan) if plan.machine_steps < Some(5) || plan.landscape.n_vertices() > 3000 => continue,

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use luge::trace::{PreparedTrace, TraceError};
+use luge::{JobError, trace::PreparedTrace};
 use luge_landscape::{Configuration, LandscapeKind};
 use luge_machine::{
     Cell, Input, Machine, Simulator, SymbolId, TapeId,
@@ -106,7 +106,7 @@ fn check(case: &Case, kind: LandscapeKind) -> bool {
     let plan = match PreparedTrace::new(&machine, &input, &options(kind)) {
         Ok(plan) => plan,
         // Landscape A serves every content of the input, which is too much for the longer ones.
-        Err(TraceError::TooManyDeclared(_)) if kind == LandscapeKind::Internal => return false,
+        Err(JobError::TooManyDeclared(_)) if kind == LandscapeKind::Internal => return false,
         Err(error) => panic!("{at}, {kind:?}: {error}"),
     };
     let (outcome, iterates) = follow(&plan.landscape, &plan.start, Precision::F64, None, MAX_STEPS + 1);

@@ -5,8 +5,8 @@ mod random;
 use std::{ops::ControlFlow, sync::Arc};
 
 use luge::{
-    PreparedStream, StreamJob,
-    stream::{Order, PreparedStreamError, Samples, StreamEngineChoice, StreamOptions, StreamReport},
+    JobError, PreparedStream, StreamJob,
+    stream::{Order, Samples, StreamEngineChoice, StreamOptions, StreamReport},
 };
 use luge_landscape::{DataLayout, Mlp};
 use luge_machine::{
@@ -37,11 +37,11 @@ fn random_lesson(seed: u64, engine: StreamEngineChoice, steps: u64) -> Option<Pr
     match prepare(&options) {
         Ok(lesson) => Some(lesson),
         // Caught when it is run: what comes before is still to be traced.
-        Err(PreparedStreamError::Stopped { step, .. }) if step > 0 => {
+        Err(JobError::Stopped { step, .. }) if step > 0 => {
             options.steps = step;
             Some(prepare(&options).expect("the same run, shorter"))
         }
-        Err(PreparedStreamError::Network(_)) => None,
+        Err(JobError::Stream(_)) => None,
         Err(other) => panic!("seed {seed}: {other}"),
     }
 }

@@ -186,7 +186,7 @@ fn describe_same(rows: &mut Rows, same: &SameArchitecture) {
 }
 
 failures! {
-    for CompareError(error, problem) passing Stream, Ordinary {
+    for CompareError(error, problem) passing Job {
         unfit Classes "name one column of two classes with --target";
         unfit InTurn "draw the rows at random";
     } else {}

@@ -4,11 +4,11 @@ use luge::{
     data::TableError,
     files::ModelError,
     job::{ProgramError, Source},
-    training::TrainingError,
 };
 use luge_landscape::{BuildError, ExtendedError, LearnerError, PrimaryError};
+use luge_sled::{BackendError, CircuitCompileError};
 
-use super::{Failure, READABLE, did_you_mean, failures, more_cells};
+use super::{Failure, READABLE, did_you_mean, failures};
 
 failures! {
     for TableError(error, problem) {
@@ -49,20 +49,9 @@ failures! {
         unfit ThetaReadOnly "leave `read-only` out";
         unfit Occupied "leave that input line out of the machine's file";
     }
-    for TrainingError(error, problem) passing Engine, Memory, Extended {
-        unfit DoesNotHalt "allow more --steps, if it halts at all";
-        unfit Rejected "check what the learner requires of its data";
-        unfit LabelsTooSmall "give a --label-offset that differs from the labels, such as 1";
-        unfit LabelOffset "give a --label-offset nearer to the labels, such as a small power of two";
-        unfit BitsNeedF64 "choose --bits native";
-        unfit Shapes "choose a --primary that fits the columns";
-    } else {
-        TrainingError::TooFewCells { needed, .. } => Self::unfit(problem, more_cells(needed)),
-        TrainingError::OtherLayers(n_cells) => Self::unfit(problem, format!("give --cells {n_cells}")),
-    }
     for PrimaryError(error, problem) {}
         rest Self::usage(problem, "give --primary linear, mlp: and the widths from the features to the labels, such as mlp:2-3-1, prototypes:K, tree:D, or parity");
-    for ModelError(error, problem) passing Training, Memory, Job, Stream, Ordinary {
+    for ModelError(error, problem) passing Job {
         usage NoData "give --data";
         unfit Inconsistent "give a model of a run that halted, unchanged";
     } else {
@@ -102,6 +91,16 @@ impl Failure {
         match error {
             ProgramError::Format { .. } => Self::usage(problem, "give --format fix:I.F, such as fix:4.8"),
             ProgramError::Broken { findings, .. } => Self::of_findings(problem, &findings, source),
+            ProgramError::Backend(BackendError::Circuit(CircuitCompileError::NoTable)) => {
+                Self::unfit(problem, "give --data and --target, with --order cycle")
+            }
+            ProgramError::Backend(BackendError::Circuit(CircuitCompileError::Nested { .. })) => {
+                Self::unfit(problem, "write one loop over the data, or use luge train")
+            }
+            ProgramError::Backend(BackendError::Circuit(_)) => Self::unfit(
+                problem,
+                "use tapes: luge stream --via tapes where the learner takes samples, else luge train",
+            ),
             ProgramError::Backend(_) => {
                 Self::unfit(problem, "leave out `unroll`, write shorter programs, or use fewer tapes")
             }

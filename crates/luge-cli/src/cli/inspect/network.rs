@@ -5,7 +5,7 @@ use luge::{
     certificate::paper_bounds::{Arrangement, SizeClaim},
     files::Model,
     job::Loaded,
-    trace::{PreparedTrace, TraceError, TraceOptions},
+    trace::{PreparedTrace, TraceOptions},
 };
 use luge_landscape::{Landscape, LandscapeKind, LandscapeOptions, VertexSet};
 use luge_machine::{
@@ -49,7 +49,7 @@ impl NetworkProfile {
             // Landscapes with the tapes outside know nothing of any run.
             Some(cells) if kind != LandscapeKind::Internal => {
                 let options = LandscapeOptions { vertices, ..LandscapeOptions::new(kind, cells) };
-                Landscape::build(&lowered.normal, &options).map_err(TraceError::from)?
+                Landscape::build(&lowered.normal, &options)?
             }
             _ => {
                 let input = loaded.input.clone().unwrap_or_else(Input::blank);

@@ -3,10 +3,7 @@
 use luge_landscape::{ExtendedError, LearnerError, PrimaryError};
 use luge_machine::Diagnostic;
 
-use crate::{
-    files::FileError, job::JobError, ordinary::OrdinaryError, run::memory::TooMuch,
-    stream::PreparedStreamError, training::TrainingError,
-};
+use crate::{files::FileError, job::JobError};
 
 /// Why a file is not a model, or a model cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -77,18 +74,9 @@ pub enum ModelError {
     /// The network cannot be built again.
     #[error(transparent)]
     Extended(#[from] ExtendedError),
-    /// The run cannot be repeated.
-    #[error("the run cannot be repeated: {0}")]
-    Training(#[from] TrainingError),
-    /// Its data cannot be used.
+    /// Its data cannot be used, or its run cannot be repeated.
     #[error(transparent)]
     Job(#[from] JobError),
-    /// Its run on a stream cannot be repeated.
-    #[error(transparent)]
-    Stream(#[from] PreparedStreamError),
-    /// The run of its circuit cannot be repeated.
-    #[error(transparent)]
-    Ordinary(#[from] OrdinaryError),
     /// It was trained on a table.
     #[error("the model was trained on a table, which is missing")]
     NoData,
@@ -98,9 +86,6 @@ pub enum ModelError {
     /// What it says does not fit together.
     #[error("the model does not fit together: {0}")]
     Inconsistent(String),
-    /// There is no room for it.
-    #[error(transparent)]
-    Memory(#[from] TooMuch),
     /// Sizes that no training run has.
     #[error(
         "the metadata claim {cells} cells, {first_cells} tapes and {n_samples} samples, which no training run of this machine has"

@@ -45,7 +45,7 @@ impl Program {
         alone.then(|| Self { text: job.source.text.clone(), set: job.set.clone() })
     }
 
-    /// Runs the program that the model's machine was made from, and no other, by the interpreter. The machine makes this many steps.
+    /// Runs the program in the interpreter, if it compiles to the model's machine, which makes this many steps.
     ///
     /// # Errors
     /// If it does not compile to that machine.
@@ -60,7 +60,7 @@ impl Program {
         self.sized(&self.source(), card).interpret(table, limit).map_err(|_| ProgramMismatch::Broken)
     }
 
-    fn source(&self) -> Source {
+    pub(super) fn source(&self) -> Source {
         Source::sled("the model's program", &self.text)
     }
 

@@ -12,7 +12,7 @@ use super::{Card, ModelError, ModelOf, Program, ProgramMismatch, data_digest};
 use crate::{
     data::{Preparation, Table},
     files::json::hexadecimal,
-    job::{Data, Primaries, StandardPrimaries, TrainJob, source::Source},
+    job::{Data, JobError, Primaries, StandardPrimaries, TrainJob, source::Source},
     run::{
         lockstep::Window,
         memory::{self, CellStorage},
@@ -22,10 +22,10 @@ use crate::{
     },
 };
 
-/// A trained extended network: what it was made from, its weights, and what was proved of it.
+/// A trained extended network: its metadata, its weights and its certificate.
 pub type Model = ModelOf<TrainingCard>;
 
-/// What a model says of itself.
+/// The metadata of a model.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TrainingCard {
     version: u32,
@@ -69,7 +69,7 @@ fn digest(text: &str) -> String {
 }
 
 impl Model {
-    /// Puts together what training left behind.
+    /// The model of a finished training.
     pub fn new(lesson: &PreparedTraining, report: &TrainingReport) -> Self {
         let table = lesson.table();
         let machine = lesson.learner().native_text();
@@ -156,13 +156,14 @@ impl Model {
     pub fn lesson(&self, table: Table, primaries: &dyn Primaries) -> Result<PreparedTraining, ModelError> {
         let (learner, primary) = (self.learner()?, self.primary_among(primaries)?);
         self.check_sizes(&learner, CellStorage::Symbols)?;
-        let lesson = PreparedTraining::prepare(learner, primary, table, self.card.options.clone())?;
-        let Some(program) = self.card.program.clone() else { return Ok(lesson) };
-        let card = self.card.clone();
-        Ok(lesson.of_program(Box::new(move |table, machine_steps| {
+        let prepared = PreparedTraining::prepare(learner, primary, table, self.card.options.clone())?;
+        Ok(match &self.card.program {
+            Some(program) if program.compiled(&self.card).is_ok() => {
+                prepared.of_program(program.source(), program.set.clone())
+            }
             // A program that is not the machine's says nothing here; the audit says so.
-            program.interpret(&card, table, machine_steps).ok()
-        })))
+            _ => prepared,
+        })
     }
 
     /// The trained weights in the order of a network's parameters; `None` if a block is missing or has another shape.
@@ -216,7 +217,7 @@ impl Model {
                 .iter()
                 .all(|first| usize::try_from(first.unsigned_abs()).is_ok_and(|f| f <= MAX_CELLS));
         if cells_fit && starts_fit && n_numbers.is_some_and(|n| n <= MAX_CELLS) {
-            return Ok(memory::ask_network(cells, n_tapes, 0, keeping)?);
+            return Ok(memory::ask_network(cells, n_tapes, 0, keeping).map_err(JobError::from)?);
         }
         Err(ModelError::Sizes { cells, first_cells: first_cells.len(), n_samples: *n_samples })
     }

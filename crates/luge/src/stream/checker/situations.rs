@@ -1,10 +1,10 @@
-//! In every distinct situation of a run on a stream the network is differentiated with the weights it then has.
+//! Differentiates the network in every distinct situation of a run on a stream, with the weights that it has there.
 
 use luge_net::{Shape, Values};
 use luge_train::{ROUNDING, ReversePass, StreamEngine};
 
 use super::{
-    super::{PreparedStreamError, certificate::inputs, engine::AnyEngine, near::Part},
+    super::{JobError, certificate::inputs, engine::AnyEngine, near::Part},
     StreamChecker, widened,
 };
 use crate::certificate::{
@@ -13,7 +13,7 @@ use crate::certificate::{
 };
 
 /// The weights before a step.
-pub(in crate::stream) enum Before<'a> {
+pub(in crate::stream) enum WeightsBefore<'a> {
     /// Those around the heads, the first of these columns in every row, and the network on them.
     Near(Vec<Values>, Vec<usize>, Part<'a>),
     /// All of them, and whether candle is to make the step as well.
@@ -21,18 +21,18 @@ pub(in crate::stream) enum Before<'a> {
 }
 
 impl<'a> StreamChecker<'a> {
-    /// The weights before a step in a new situation: those around the heads, and now and then all.
-    pub(in crate::stream) fn note(&self, engine: &AnyEngine<'_>) -> Before<'a> {
+    /// The weights before a step in a new situation: those around the heads, and sometimes all.
+    pub(in crate::stream) fn weights_before(&self, engine: &AnyEngine<'_>) -> WeightsBefore<'a> {
         let n = self.n_looked_at + 1;
         let by_candle = n.is_power_of_two() && n.trailing_zeros().is_multiple_of(3);
         let near = self.near.filter(|_| !by_candle).and_then(|near| {
             let starts = near.starts(&self.place.columns)?;
             let part = near.part(&starts)?;
-            Some(Before::Near(self.narrow(near.n_cells, &starts)?, starts, part))
+            Some(WeightsBefore::Near(self.narrow(near.n_cells, &starts)?, starts, part))
         });
         match near {
             Some(before) => before,
-            None => Before::All(engine.weights(), by_candle),
+            None => WeightsBefore::All(engine.weights(), by_candle),
         }
     }
 
@@ -65,21 +65,21 @@ impl<'a> StreamChecker<'a> {
         Some(all)
     }
 
-    /// Differentiates the network with the weights before a step and compares all of those after it: on the columns around the heads, all
-    /// others being as earlier steps left them, and now and then the whole network, also by candle.
-    pub(in crate::stream) fn look(
+    /// Differentiates the network with the weights before a step and compares all weights after it: on the columns around the heads, because
+    /// the step leaves all others alone, and sometimes on the whole network, also by candle.
+    pub(in crate::stream) fn differentiate(
         &mut self,
-        before: Before<'a>,
+        before: WeightsBefore<'a>,
         engine: &AnyEngine<'_>,
         (x, y): (&[f64], &[f64]),
-    ) -> Result<(), PreparedStreamError> {
+    ) -> Result<(), JobError> {
         if self.differs.is_some() {
             return Ok(());
         }
         self.n_looked_at += 1;
         let inputs = inputs(self.lesson, x, y);
         let (before, after, part) = match before {
-            Before::All(before, by_candle) => {
+            WeightsBefore::All(before, by_candle) => {
                 let after = engine.weights();
                 if by_candle {
                     self.dense.go_to(&before)?;
@@ -88,7 +88,7 @@ impl<'a> StreamChecker<'a> {
                 }
                 (before, after, None)
             }
-            Before::Near(before, starts, part) => {
+            WeightsBefore::Near(before, starts, part) => {
                 let kept = self.layers.is_some_and(|layers| same_bits(engine.cells(layers), &self.cells));
                 let after = self.near.and_then(|near| self.narrow(near.n_cells, &starts));
                 let Some(after) = after.filter(|_| kept) else {
@@ -103,7 +103,9 @@ impl<'a> StreamChecker<'a> {
                 let pass = self.passes.entry(number);
                 stepped(pass.or_insert_with(|| ReversePass::new(&network.network)), &before, &inputs)
             }
-            Some(Part::Made(network)) => stepped(&mut ReversePass::new(&network.network), &before, &inputs),
+            Some(Part::Temporary(network)) => {
+                stepped(&mut ReversePass::new(&network.network), &before, &inputs)
+            }
             None => stepped(&mut self.pass, &before, &inputs),
         };
         let expected = self.lesson.running_loss(y);
@@ -129,7 +131,7 @@ impl<'a> StreamChecker<'a> {
         }
     }
 
-    /// What differentiating has shown of a run of so many steps.
+    /// The result for a run of this many steps.
     pub(in crate::stream) fn gradient(&self, n_steps: u64, engine: &AnyEngine<'_>) -> GradientCheck {
         if let (AnyEngine::Dense(..), None) = (engine, &self.differs) {
             return GradientCheck::of_dense();
