@@ -1,10 +1,10 @@
 //! Messages from the page and to the page.
 
 use luge::job::Job;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
-use super::{Figure, PreparedJob, Proof, Refusal, RunError};
+use super::{Figure, PreparedJob, Refusal, RunError};
 
 /// The longest message that is read.
 pub const MAX_BYTES: usize = 1 << 20;
@@ -40,30 +40,9 @@ pub enum Command {
     /// Stay here.
     Pause {},
     /// Where playing stops.
-    Break {
-        /// In these states.
-        #[serde(default)]
-        states: Vec<usize>,
-        /// At states that stand in these lines of the program.
-        #[serde(default)]
-        lines: Vec<usize>,
-        /// When the loss falls to this.
-        #[serde(default)]
-        loss: Option<f64>,
-    },
+    Break(Breakpoints),
     /// What is drawn.
-    Look {
-        /// Cells on each side of a head.
-        radius: usize,
-        /// The tape of the space-time picture.
-        tape: usize,
-        /// The features of the map of what the network says.
-        #[serde(default)]
-        features: Option<(usize, usize)>,
-        /// Whether the loss is drawn as a surface.
-        #[serde(default)]
-        surface: bool,
-    },
+    Look(Look),
     /// Draws part of the space-time picture again with all its cells; without a range, the whole.
     Zoom {
         /// The first and the last step.
@@ -73,6 +52,34 @@ pub enum Command {
     },
     /// The last moment is on the screen, and the next may come.
     Drawn {},
+}
+
+/// What a page draws of a run.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Look {
+    /// Cells on each side of a head.
+    pub radius: usize,
+    /// The tape of the space-time picture.
+    pub tape: usize,
+    /// The features of the map of the network's output.
+    #[serde(default)]
+    pub features: Option<(usize, usize)>,
+    /// Whether the loss is drawn as a surface.
+    #[serde(default)]
+    pub surface: bool,
+}
+
+/// Where playing stops.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Breakpoints {
+    /// In these states.
+    pub states: Vec<usize>,
+    /// At states that stand in these lines of the program.
+    pub lines: Vec<usize>,
+    /// When the loss falls to this.
+    pub loss: Option<f64>,
 }
 
 /// A run that a page wants to see.
@@ -113,32 +120,36 @@ impl Command {
     }
 }
 
-/// What a page is told.
-#[derive(Debug, Serialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub(super) enum ServerMessage<'a> {
-    Catalogue { catalogue: &'a Value },
-    Opened { ticket: u64, opening: Value },
-    Refused { ticket: Option<u64>, refusal: Refusal },
-    Moment { moment: Value, playing: bool, busy: bool, per_second: f64, hit: Option<&'static str> },
-    Around { around: Option<Value> },
-    Overview { overview: Value },
-    Picture { picture: Value },
-    Boundary { boundary: Value },
-    Nearby { nearby: Option<Value> },
-    Surface { surface: Option<Value> },
-    Proof { proof: Option<Box<Proof>> },
-    Profile { profile: Value },
-    Figure { ticket: u64, figure: Option<Value>, refusal: Option<String> },
-    Failed { message: String },
-}
+/// A message to the page.
+pub(super) struct Message(Map<String, Value>);
 
-impl ServerMessage<'_> {
-    pub(super) fn failed(error: impl ToString) -> Self {
-        Self::Failed { message: error.to_string() }
+impl Message {
+    /// A message of this kind, without content.
+    pub(super) fn of(kind: &str) -> Self {
+        Self(Map::new()).with("kind", kind)
     }
 
-    pub(super) fn text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_else(|e| format!(r#"{{"kind":"failed","message":"{e}"}}"#))
+    /// A view, in the field that has the name of its kind.
+    pub(super) fn view(kind: &str, view: impl Into<Value>) -> Self {
+        Self::of(kind).with(kind, view)
+    }
+
+    /// What went wrong in a run that goes on.
+    pub(super) fn failed(error: impl ToString) -> Self {
+        Self::of("failed").with("message", error.to_string())
+    }
+
+    /// Why there is no run; the ticket is that of the request, if it could be read.
+    pub(super) fn refused(ticket: Option<u64>, refusal: &Refusal) -> Self {
+        Self::of("refused").with("ticket", ticket).with("refusal", json!(refusal))
+    }
+
+    pub(super) fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
+        self.0.insert(field.to_owned(), value.into());
+        self
+    }
+
+    pub(super) fn text(self) -> String {
+        Value::Object(self.0).to_string()
     }
 }

@@ -17,7 +17,7 @@ use luge::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{StreamRecording, command::ServerMessage};
+use super::{StreamRecording, command::Message};
 
 /// A figure, as the page draws it; whatever is wrong is only shown.
 type Drawn = Result<Value, Box<dyn Error>>;
@@ -67,11 +67,12 @@ pub enum Figure {
 
 impl Figure {
     /// Computes it; whatever goes wrong is said in the answer.
-    pub(super) fn answer(&self, ticket: u64) -> ServerMessage<'static> {
+    pub(super) fn answer(&self, ticket: u64) -> Message {
         let drawn = panic::catch_unwind(AssertUnwindSafe(|| self.compute()));
+        let answer = Message::of("figure").with("ticket", ticket);
         match drawn.unwrap_or_else(|_| Err("this figure cannot be computed".into())) {
-            Ok(figure) => ServerMessage::Figure { ticket, figure: Some(figure), refusal: None },
-            Err(error) => ServerMessage::Figure { ticket, figure: None, refusal: Some(error.to_string()) },
+            Ok(figure) => answer.with("figure", figure),
+            Err(error) => answer.with("refusal", error.to_string()),
         }
     }
 

@@ -7,7 +7,7 @@ mod assets;
 mod catalogue;
 mod command;
 #[cfg(feature = "server")]
-mod connection_limits;
+mod connections;
 mod figures;
 mod neighbourhood;
 mod prepared_job;
@@ -21,7 +21,7 @@ mod session;
 mod stream_recording;
 mod views;
 
-pub use command::{Command, MAX_BYTES, Wish};
+pub use command::{Breakpoints, Command, Look, MAX_BYTES, Wish};
 pub use figures::Figure;
 pub use prepared_job::{MAX_DENSE_STEPS, MAX_NOISY_STEPS, MAX_STEPS, PreparedJob, Scene};
 pub use proof::Proof;

@@ -23,15 +23,13 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use serde_json::Value;
 use tokio::{net::TcpListener, sync::mpsc::Sender, time};
 
 use super::{
     Command, Refusal, assets,
-    catalogue::catalogue,
-    command::{MAX_BYTES, ServerMessage},
-    connection_limits::Patient,
-    session::{Channel, Permit, attend},
+    command::{MAX_BYTES, Message as Answer},
+    connections,
+    session::{Channel, Permit, attend, greeting},
 };
 
 /// The longest message that is taken in before it is refused.
@@ -81,7 +79,7 @@ impl Counts {
 struct Shared {
     port: u16,
     counts: Counts,
-    catalogue: Arc<Value>,
+    greeting: Arc<str>,
 }
 
 impl Lab {
@@ -101,8 +99,7 @@ impl Lab {
     /// # Errors
     /// If the system refuses.
     pub fn serve(self) -> io::Result<()> {
-        let shared =
-            Shared { port: self.address.port(), counts: self.counts, catalogue: Arc::new(catalogue()) };
+        let shared = Shared { port: self.address.port(), counts: self.counts, greeting: greeting().into() };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         runtime.block_on(async move {
             let listener = TcpListener::from_std(self.listener)?;
@@ -111,7 +108,7 @@ impl Lab {
                 .fallback(file)
                 .layer(from_fn_with_state(shared.clone(), guard))
                 .with_state(shared);
-            axum::serve(Patient::new(listener), router).await
+            connections::serve(listener, router).await
         })
     }
 }
@@ -188,13 +185,12 @@ async fn socket(
 async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Permit) {
     let (commands, obeyed) = mpsc::sync_channel(MAX_WAITING);
     let (told, mut tells) = tokio::sync::mpsc::channel::<String>(QUEUE);
-    let greeting = ServerMessage::Catalogue { catalogue: &shared.catalogue }.text();
     let refusals: Sender<String> = told.clone();
     let runs = Arc::clone(&shared.counts.runs);
     let worker = thread::Builder::new().name("run".to_owned());
     let told = move |text: String| told.blocking_send(text).is_ok();
     let spawned = worker.spawn(move || attend(&mut Channel { commands: obeyed, told }, &runs));
-    if spawned.is_err() || socket.send(Message::Text(greeting.into())).await.is_err() {
+    if spawned.is_err() || socket.send(Message::Text((*shared.greeting).into())).await.is_err() {
         return;
     }
     let mut heartbeat = time::interval(HEARTBEAT);
@@ -203,7 +199,7 @@ async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Permit) {
         // An event at a time; whatever ends this loop drops both channels, and with them the run.
         let event = tokio::select! {
             received = socket.recv() => Event::Received(received),
-            text = tells.recv() => Event::ServerMessage(text),
+            text = tells.recv() => Event::Answer(text),
             _ = heartbeat.tick() => Event::Beat,
         };
         match event {
@@ -219,16 +215,16 @@ async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Permit) {
                     Err(refusal) => refusal,
                 };
                 // A page that is behind with its messages gets no more of them.
-                let _ = refusals.try_send(ServerMessage::Refused { ticket: None, refusal }.text());
+                let _ = refusals.try_send(Answer::refused(None, &refusal).text());
             }
             Event::Received(Some(Ok(Message::Close(_)) | Err(_)) | None) => return,
             Event::Received(Some(Ok(_))) => silent = 0,
-            Event::ServerMessage(Some(text)) => {
+            Event::Answer(Some(text)) => {
                 if time::timeout(HEARTBEAT * 3, socket.send(Message::Text(text.into()))).await.is_err() {
                     return;
                 }
             }
-            Event::ServerMessage(None) => return,
+            Event::Answer(None) => return,
             Event::Beat => {
                 silent += 1;
                 let asked = socket.send(Message::Ping(Vec::new().into())).await;
@@ -242,6 +238,6 @@ async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Permit) {
 
 enum Event {
     Received(Option<Result<Message, axum::Error>>),
-    ServerMessage(Option<String>),
+    Answer(Option<String>),
     Beat,
 }

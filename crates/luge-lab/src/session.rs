@@ -19,7 +19,9 @@ use std::{
 use luge::run::engine::EngineError;
 use web_time::Instant;
 
-use super::{Command, PreparedJob, Proof, Refusal, RunError, Scene, Wish, command::ServerMessage, views};
+use super::{
+    Breakpoints, Command, Look, PreparedJob, Proof, Refusal, RunError, Scene, Wish, command::Message, views,
+};
 use crate::replay::{Profile, Replay, Survey};
 pub use driven::{DrivenRun, figure, greeting};
 use outbound::Shown;
@@ -85,7 +87,7 @@ impl<'t> Page<'t> {
     }
 
     /// Sends a message, unless nobody listens any more.
-    fn tell(&mut self, message: &ServerMessage<'_>) {
+    fn tell(&mut self, message: Message) {
         self.gone = self.gone || !self.transport.tell(message.text());
     }
 
@@ -124,7 +126,7 @@ impl<'t> Page<'t> {
         loop {
             let command = self.next(Duration::from_secs(3600))?;
             if let Some(Command::Figure { figure, ticket }) = &command {
-                self.tell(&figure.answer(*ticket));
+                self.tell(figure.answer(*ticket));
             }
             if let Some(Command::Open(wish)) = command
                 && self.wants_this()
@@ -166,7 +168,7 @@ pub fn attend(transport: &mut dyn Transport, runs: &Arc<AtomicUsize>) {
                 Err(error) => Refusal::from(&error),
             },
         };
-        page.tell(&ServerMessage::Refused { ticket: Some(wish.ticket), refusal });
+        page.tell(Message::refused(Some(wish.ticket), &refusal));
     }
 }
 
@@ -240,14 +242,10 @@ struct Run<'a> {
     survey: Survey<'a>,
     profile: Option<Profile<'a>>,
     going: Going,
-    radius: usize,
-    tape: usize,
-    features: Option<(usize, usize)>,
-    surface: bool,
+    look: Look,
     prover: Option<Prover>,
     zoom: Option<((u64, u64), (i64, i64))>,
-    states: Vec<bool>,
-    loss: Option<f64>,
+    breakpoints: Breakpoints,
     hit: Option<&'static str>,
     shown: Shown,
 }
@@ -255,20 +253,16 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(scene: &'a Scene<'a>, step: u64, prover: Option<Prover>) -> Result<Self, EngineError> {
         let replay = scene.replay()?;
-        let (survey, shown) = (Survey::new(&replay)?, Shown::new(prover.is_none()));
+        let (survey, shown) = (Survey::new(&replay)?, Shown { proof: prover.is_none(), ..Shown::default() });
         Ok(Self {
             replay,
             survey,
             profile: None,
             going: if step > 0 { Going::To(step) } else { Going::Nowhere },
-            radius: 12,
-            tape: 0,
-            features: None,
-            surface: false,
+            look: Look { radius: 12, tape: 0, features: None, surface: false },
             prover,
             zoom: None,
-            states: vec![false; scene.machine.states().len()],
-            loss: None,
+            breakpoints: Breakpoints::default(),
             hit: None,
             shown,
         })
@@ -276,10 +270,10 @@ impl<'a> Run<'a> {
 
     /// Says what there is to see, and looks for the end of the run for a while.
     fn begin(&mut self, ticket: u64, page: &mut Page<'_>) -> Result<(), EngineError> {
-        page.tell(&ServerMessage::Opened { ticket, opening: views::opening(&self.replay) });
+        page.tell(Message::of("opened").with("ticket", ticket).with("opening", views::opening(&self.replay)));
         let started = Instant::now();
         if let Err(error) = self.replay.scout(&mut || started.elapsed() < SCOUT && page.wants_this()) {
-            page.tell(&ServerMessage::failed(error));
+            page.tell(Message::failed(error));
         }
         // If the end is known now, the survey needs no rows that it would drop again.
         self.survey = Survey::new(&self.replay)?;
@@ -294,12 +288,12 @@ impl<'a> Run<'a> {
         }
         while let Ok(Some(command)) = page.next(Duration::ZERO) {
             if let Err(error) = self.obey(command, page) {
-                page.tell(&ServerMessage::failed(error));
+                page.tell(Message::failed(error));
             }
         }
         if let Err(error) = self.work() {
             self.going = Going::Nowhere;
-            page.tell(&ServerMessage::failed(error));
+            page.tell(Message::failed(error));
         }
         self.show(page)?;
         Ok((!page.gone).then(|| self.idle_for()))
@@ -309,7 +303,7 @@ impl<'a> Run<'a> {
         let most = self.replay.scene.task.stop.most_steps;
         let mut go = |going: Going| {
             (self.going, self.hit, self.shown.again) = (going, None, true);
-            self.shown.speed_from = (self.replay.front(), Instant::now());
+            self.shown.speed_from = Some((self.replay.front(), Instant::now()));
         };
         match command {
             Command::Open(_) | Command::Figure { .. } => {}
@@ -320,28 +314,19 @@ impl<'a> Run<'a> {
                 go(Going::On { speed, since: Instant::now(), from: self.replay.step() });
             }
             Command::Pause {} => go(Going::Nowhere),
-            Command::Break { states, lines, loss } => {
-                self.loss = loss;
-                let line = |state: usize| self.replay.scene.line(state);
-                let wanted = |state: usize| {
-                    states.contains(&state) || line(state).is_some_and(|line| lines.contains(&line))
-                };
-                self.states = (0..self.states.len()).map(wanted).collect();
-            }
-            Command::Look { radius, tape, features, surface } => {
-                self.radius = radius.min(MAX_RADIUS);
-                (self.features, self.surface, self.shown.around) = (features, surface, None);
-                if tape < self.replay.scene.machine.n_tapes() {
-                    self.tape = tape;
-                }
-                (self.shown.again, self.shown.overview, self.zoom) = (true, None, None);
+            Command::Break(breakpoints) => self.breakpoints = breakpoints,
+            Command::Look(look) => {
+                let tape = look.tape.min(self.replay.scene.machine.n_tapes() - 1);
+                self.look = Look { radius: look.radius.min(MAX_RADIUS), tape, ..look };
+                (self.shown.again, self.shown.around) = (true, None);
+                (self.shown.overview, self.zoom) = (None, None);
             }
             Command::Zoom { steps, cells } => {
                 self.zoom = steps.zip(cells);
                 self.shown.overview = None;
                 return self.draw_zoom(page);
             }
-            Command::Drawn {} => self.shown.drawn = true,
+            Command::Drawn {} => self.shown.drawing = false,
         }
         Ok(())
     }

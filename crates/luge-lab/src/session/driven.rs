@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use super::{Command, Page, PreparedJob, Refusal, Run, RunError, ServerMessage, Transport, Wish};
+use serde_json::json;
+
+use super::{Command, Message, Page, PreparedJob, Refusal, Run, RunError, Transport, Wish};
 use crate::catalogue::catalogue;
 
 /// What a page is told first: the programs and settings that it can offer.
 pub fn greeting() -> String {
-    ServerMessage::Catalogue { catalogue: &catalogue() }.text()
+    Message::view("catalogue", catalogue()).text()
 }
 
 /// Answers a command that asks for a figure; `None` if it does not.
@@ -33,7 +35,7 @@ impl DrivenRun {
             Ok(_) => return None,
             Err(refusal) => (None, refusal),
         };
-        page.tell(&ServerMessage::Refused { ticket, refusal });
+        page.tell(Message::refused(ticket, &refusal));
         None
     }
 
@@ -50,7 +52,7 @@ impl DrivenRun {
     pub fn turn(&mut self, transport: &mut dyn Transport) -> Option<Duration> {
         let mut page = Page::new(transport);
         self.0.turn(&mut page).unwrap_or_else(|error| {
-            page.tell(&ServerMessage::failed(error));
+            page.tell(Message::failed(error));
             None
         })
     }
@@ -60,6 +62,6 @@ impl DrivenRun {
     pub fn proof(command: &str) -> Option<String> {
         let Ok(Command::Open(wish)) = Command::read(command) else { return None };
         let prepared = wish.prepare(&mut || true).ok()?;
-        Some(ServerMessage::Proof { proof: prepared.prove(&|| true).map(Box::new) }.text())
+        Some(Message::view("proof", json!(prepared.prove(&|| true))).text())
     }
 }

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use luge::run::engine::EngineError;
 use luge_machine::TapeId;
-use serde_json::Value;
+use serde_json::{Value, json};
 use web_time::Instant;
 
 use super::{FRAME, Going, Page, Run};
 use crate::{
-    command::ServerMessage,
+    command::Message,
     replay::{MAX_ROWS, Part},
     views,
 };
@@ -26,46 +26,32 @@ const ZOOM: Duration = Duration::from_secs(5);
 const SLOW: f64 = 8.0;
 
 /// What the page has been told.
+#[derive(Default)]
 pub(super) struct Shown {
-    /// Step and front of the last moment.
+    /// Step and front of the last moment, and when it was due.
     pub(super) moment: Option<(u64, u64)>,
-    pub(super) at: Instant,
-    pub(super) drawn: bool,
-    pub(super) around: Option<u64>,
-    /// How far the survey was, and how many losses it had seen.
-    pub(super) overview: Option<(u64, u64)>,
-    pub(super) overview_at: Instant,
+    pub(super) at: Option<Instant>,
+    /// Whether the page is still busy drawing it.
+    pub(super) drawing: bool,
+    /// Whether the moment is to be sent again although the run has not moved.
     pub(super) again: bool,
-    pub(super) profile: bool,
+    pub(super) around: Option<u64>,
+    /// How far the survey was, how many losses it had seen, and when that was sent.
+    pub(super) overview: Option<(u64, u64)>,
+    overview_at: Option<Instant>,
+    profile: bool,
     pub(super) proof: bool,
-    /// What the network says in the last map.
-    pub(super) boundary: Option<Value>,
-    pub(super) boundary_at: Instant,
+    /// The network's output in the last map, and when it was looked at.
+    boundary: Option<Value>,
+    boundary_at: Option<Instant>,
     /// For the speed: where the run was when.
-    pub(super) speed_from: (u64, Instant),
-    pub(super) per_second: f64,
+    pub(super) speed_from: Option<(u64, Instant)>,
+    per_second: f64,
 }
 
-impl Shown {
-    pub(super) fn new(proof: bool) -> Self {
-        let now = Instant::now();
-        let long_ago = now.checked_sub(PATIENCE).unwrap_or(now);
-        Self {
-            moment: None,
-            at: long_ago,
-            drawn: true,
-            around: None,
-            overview: None,
-            overview_at: long_ago,
-            again: true,
-            profile: false,
-            proof,
-            boundary: None,
-            boundary_at: long_ago,
-            speed_from: (0, now),
-            per_second: 0.0,
-        }
-    }
+/// Whether something was sent so recently that the next can wait.
+fn within(sent: Option<Instant>, interval: Duration) -> bool {
+    sent.is_some_and(|sent| sent.elapsed() < interval)
 }
 
 impl Run<'_> {
@@ -89,39 +75,39 @@ impl Run<'_> {
     pub(super) fn draw_zoom(&mut self, page: &mut Page<'_>) -> Result<(), EngineError> {
         let Some(((from, to), (first, last))) = self.zoom else { return Ok(()) };
         let part = Part {
-            tape: TapeId::new(self.tape),
+            tape: TapeId::new(self.look.tape),
             from,
             to: to.max(from),
             cells: first..last.clamp(first, first.saturating_add(1 << 24)) + 1,
             n_rows: MAX_ROWS,
         };
         let started = Instant::now();
-        page.tell(&match self.replay.strip(&part, &mut || started.elapsed() < ZOOM)? {
-            Some(strip) => ServerMessage::Picture { picture: views::picture(&strip, self.tape, true) },
-            None => ServerMessage::failed("this part of the picture takes too long: choose fewer steps"),
+        page.tell(match self.replay.strip(&part, &mut || started.elapsed() < ZOOM)? {
+            Some(strip) => Message::view("picture", views::picture(&strip, self.look.tape, true)),
+            None => Message::failed("this part of the picture takes too long: choose fewer steps"),
         });
         Ok(())
     }
 
     /// Tells the page what is new, as often as it can draw.
     pub(super) fn show(&mut self, page: &mut Page<'_>) -> Result<(), EngineError> {
-        let since = self.shown.at.elapsed();
-        if since < FRAME || !(self.shown.drawn || since > PATIENCE) {
+        if within(self.shown.at, if self.shown.drawing { PATIENCE } else { FRAME }) {
             return Ok(());
         }
         let (step, front) = self.reached();
         if self.shown.again || self.shown.moment != Some((step, front)) {
             self.measure(front);
-            let moment = views::moment(&mut self.replay, self.radius)?;
-            let playing = matches!(self.going, Going::On { .. });
-            let busy = matches!(self.going, Going::To(_));
-            let (per_second, hit) = (self.shown.per_second, self.hit);
+            let moment = Message::view("moment", views::moment(&mut self.replay, self.look.radius)?)
+                .with("playing", matches!(self.going, Going::On { .. }))
+                .with("busy", matches!(self.going, Going::To(_)))
+                .with("per_second", self.shown.per_second)
+                .with("hit", self.hit);
             self.shown.moment = Some((step, front));
             // The next moment is due a frame after this one was, unless that has long been missed.
-            let due = self.shown.at + FRAME;
-            let at = if due.elapsed() > FRAME { Instant::now() } else { due };
-            (self.shown.again, self.shown.at, self.shown.drawn) = (false, at, false);
-            page.tell(&ServerMessage::Moment { moment, playing, busy, per_second, hit });
+            let due = self.shown.at.map(|at| at + FRAME).filter(|due| due.elapsed() <= FRAME);
+            self.shown.at = Some(due.unwrap_or_else(Instant::now));
+            (self.shown.again, self.shown.drawing) = (false, true);
+            page.tell(moment);
         }
         let slow = match self.going {
             Going::Nowhere => true,
@@ -136,9 +122,7 @@ impl Run<'_> {
         self.show_proof(page);
         if let Some(profile) = self.profile.as_ref().filter(|profile| profile.done && !self.shown.profile) {
             self.shown.profile = true;
-            page.tell(&ServerMessage::Profile {
-                profile: views::line_profile(self.replay.scene, &profile.visits),
-            });
+            page.tell(Message::view("profile", views::line_profile(self.replay.scene, &profile.visits)));
         }
         self.show_overview(page);
         Ok(())
@@ -147,10 +131,10 @@ impl Run<'_> {
     /// What takes too long to be drawn at every step of a fast run.
     fn show_surroundings(&mut self, page: &mut Page<'_>) -> Result<(), EngineError> {
         self.shown.around = Some(self.replay.step());
-        page.tell(&ServerMessage::Around { around: views::around(&mut self.replay)? });
-        page.tell(&ServerMessage::Nearby { nearby: views::nearby(&self.replay)? });
-        if self.surface && self.going == Going::Nowhere {
-            page.tell(&ServerMessage::Surface { surface: views::surface(&mut self.replay)? });
+        page.tell(Message::view("around", views::around(&mut self.replay)?));
+        page.tell(Message::view("nearby", views::nearby(&self.replay)?));
+        if self.look.surface && self.going == Going::Nowhere {
+            page.tell(Message::view("surface", views::surface(&mut self.replay)?));
         }
         self.shown.boundary = None;
         self.show_boundary(page);
@@ -159,14 +143,14 @@ impl Run<'_> {
 
     /// The map of what the network says, when the weights on the tape have changed, a few times a second.
     fn show_boundary(&mut self, page: &mut Page<'_>) {
-        if self.shown.boundary_at.elapsed() < MAP && self.shown.boundary.is_some() {
+        if within(self.shown.boundary_at, MAP) && self.shown.boundary.is_some() {
             return;
         }
-        self.shown.boundary_at = Instant::now();
-        let Some(boundary) = views::boundary(&self.replay, self.features) else { return };
+        self.shown.boundary_at = Some(Instant::now());
+        let Some(boundary) = views::boundary(&self.replay, self.look.features) else { return };
         if self.shown.boundary.as_ref() != Some(&boundary["now"]) {
             self.shown.boundary = Some(boundary["now"].clone());
-            page.tell(&ServerMessage::Boundary { boundary });
+            page.tell(Message::view("boundary", boundary));
         }
     }
 
@@ -175,30 +159,30 @@ impl Run<'_> {
         if let Some(mut prover) = self.prover.take_if(|prover| prover.is_done()) {
             self.shown.proof = true;
             let proof = prover.thread.take().and_then(|thread| thread.join().ok()).flatten();
-            page.tell(&ServerMessage::Proof { proof: proof.map(Box::new) });
+            page.tell(Message::view("proof", json!(proof)));
         }
     }
 
     fn show_overview(&mut self, page: &mut Page<'_>) {
-        let due = self.shown.overview_at.elapsed() >= SURVEY || self.survey.complete();
-        if self.shown.overview == Some(self.surveyed()) || !due {
+        let early = within(self.shown.overview_at, SURVEY) && !self.survey.complete();
+        if early || self.shown.overview == Some(self.surveyed()) {
             return;
         }
-        (self.shown.overview, self.shown.overview_at) = (Some(self.surveyed()), Instant::now());
-        page.tell(&ServerMessage::Overview { overview: views::overview(&self.survey) });
+        (self.shown.overview, self.shown.overview_at) = (Some(self.surveyed()), Some(Instant::now()));
+        page.tell(Message::view("overview", views::overview(&self.survey)));
         if self.zoom.is_none() {
-            let strip = self.survey.spacetime.strip(TapeId::new(self.tape));
-            page.tell(&ServerMessage::Picture { picture: views::picture(&strip, self.tape, false) });
+            let strip = self.survey.spacetime.strip(TapeId::new(self.look.tape));
+            page.tell(Message::view("picture", views::picture(&strip, self.look.tape, false)));
         }
     }
 
     /// Steps per second, over the last quarter of a second or more.
     fn measure(&mut self, front: u64) {
-        let (from, since) = self.shown.speed_from;
+        let (from, since) = *self.shown.speed_from.get_or_insert_with(|| (0, Instant::now()));
         let seconds = since.elapsed().as_secs_f64();
         if seconds > 0.25 {
             self.shown.per_second = front.saturating_sub(from) as f64 / seconds;
-            self.shown.speed_from = (front, Instant::now());
+            self.shown.speed_from = Some((front, Instant::now()));
         }
     }
 }

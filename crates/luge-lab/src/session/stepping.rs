@@ -7,7 +7,7 @@ use luge_machine::StateId;
 use luge_train::Engine;
 use web_time::Instant;
 
-use super::{FRAME, Going, Run};
+use super::{Breakpoints, FRAME, Going, Run};
 use crate::replay::{MAX_PROFILED, Profile};
 
 impl Run<'_> {
@@ -25,13 +25,18 @@ impl Run<'_> {
                 let left = next - since.elapsed().as_secs_f64();
                 let step = Duration::from_secs_f64(left.clamp(0.0, 0.1));
                 // A page that has drawn is told what it has missed, not only with the next step.
-                let missed = self.shown.drawn && self.shown.moment != Some(self.reached());
-                if missed { step.min(FRAME.saturating_sub(self.shown.at.elapsed())) } else { step }
+                let missed = !self.shown.drawing && self.shown.moment != Some(self.reached());
+                if missed { step.min(self.until_next_frame()) } else { step }
             }
             Going::Nowhere if self.stale() => Duration::from_millis(2),
             Going::Nowhere if !self.shown.proof => Duration::from_millis(50),
             Going::Nowhere => Duration::from_secs(3600),
         }
+    }
+
+    /// How long it is until the next moment is due.
+    fn until_next_frame(&self) -> Duration {
+        self.shown.at.map_or(Duration::ZERO, |at| FRAME.saturating_sub(at.elapsed()))
     }
 
     /// Whether the steps of each line are still to be counted.
@@ -56,7 +61,7 @@ impl Run<'_> {
     /// Goes on until the next moment is due, the last twentieth of the time with the survey.
     pub(super) fn work(&mut self) -> Result<(), EngineError> {
         let (started, busy) = (Instant::now(), self.going != Going::Nowhere);
-        let left = FRAME.saturating_sub(self.shown.at.elapsed()).max(FRAME / 4);
+        let left = self.until_next_frame().max(FRAME / 4);
         let share = left - FRAME / 20;
         let mut go_on = || started.elapsed() < share;
         let goal = match self.going {
@@ -69,7 +74,7 @@ impl Run<'_> {
         };
         if let Some(goal) = goal.filter(|&goal| goal != self.replay.step()) {
             let playing = matches!(self.going, Going::On { .. });
-            if playing && (self.loss.is_some() || self.states.contains(&true)) {
+            if playing && self.breakpoints != Breakpoints::default() {
                 self.watch(goal, &mut go_on)?;
             } else if playing && goal == u64::MAX {
                 self.replay.roll(&mut go_on)?;
@@ -101,19 +106,21 @@ impl Run<'_> {
 
     /// Goes on until a breakpoint.
     fn watch(&mut self, goal: u64, go_on: &mut dyn FnMut() -> bool) -> Result<(), EngineError> {
-        let (states, level, scene) = (&self.states, self.loss, self.replay.scene);
+        let Breakpoints { states, lines, loss: level } = &self.breakpoints;
+        let scene = self.replay.scene;
         let mut hit = None;
         let mut above = match level {
-            Some(level) => self.replay.now().loss()? > level,
+            Some(level) => self.replay.now().loss()? > *level,
             None => false,
         };
         let mut here = |engine: &mut dyn Engine| {
             let state = engine.vertex().and_then(|vertex| scene.state_at(vertex)).map(StateId::index);
-            if state.is_some_and(|state| states[state]) {
+            let in_line = |state: usize| scene.line(state).is_some_and(|line| lines.contains(&line));
+            if state.is_some_and(|state| states.contains(&state) || in_line(state)) {
                 hit = Some("state");
             }
             if let Some(level) = level {
-                let was_above = std::mem::replace(&mut above, engine.loss()? > level);
+                let was_above = std::mem::replace(&mut above, engine.loss()? > *level);
                 if was_above && !above {
                     hit = Some("loss");
                 }
