@@ -87,17 +87,23 @@ impl Axis {
         Self { low: self.low - room, high: self.high + room, ..self }
     }
 
+    /// The same axis with its lowest value on top.
+    #[must_use]
+    pub fn downwards(self) -> Self {
+        Self { low: self.high, high: self.low, ..self }
+    }
+
     fn fraction(&self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(-1.0, 2.0)
     }
 
     fn ticks(&self) -> Vec<f64> {
-        round_numbers(self.low, self.high)
+        round_numbers(self.low.min(self.high), self.low.max(self.high))
     }
 }
 
 /// About six round numbers between two others.
-pub fn round_numbers(low: f64, high: f64) -> Vec<f64> {
+fn round_numbers(low: f64, high: f64) -> Vec<f64> {
     let rough = (high - low) / 6.0;
     if rough <= 0.0 {
         return vec![low];
@@ -206,6 +212,13 @@ impl Chart {
         let path = self.path(there.chain(back));
         self.draw(&format!(
             r#"<path d="{path}Z" fill="{colour}" fill-opacity="0.35" stroke="{colour}" stroke-width="1"/>"#
+        ));
+    }
+
+    /// A picture that fills the frame, as a data URL; its pixels stay sharp.
+    pub fn image(&mut self, url: &str) {
+        self.draw(&format!(
+            r#"<image x="{LEFT}" y="{TOP}" width="{FRAME_WIDTH}" height="{FRAME_HEIGHT}" preserveAspectRatio="none" style="image-rendering:pixelated" href="{url}"/>"#
         ));
     }
 
@@ -370,7 +383,7 @@ fn cut(text: &str, widest: usize) -> String {
 }
 
 /// Text as it stands inside an SVG document.
-pub fn escaped(text: &str) -> String {
+fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
