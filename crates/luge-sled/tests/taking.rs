@@ -190,16 +190,19 @@ fn machines_on_streams_do_what_the_interpreter_does() {
     let format = prop_oneof![Just((3, 2)), Just((4, 4)), Just((2, 6)), Just((6, 0))];
     let numbers = prop::collection::vec(any::<u8>(), 0..200);
     let dice = TestRng::from_seed(RngAlgorithm::ChaCha, &[3; 32]);
-    let n_used = std::cell::Cell::new(0);
+    let n_taking = std::cell::Cell::new(0);
     TestRunner::new_with_rng(config, dice)
         .run(
             &(numbers, format, prop_oneof![Just(1), Just(2), Just(7)]),
             |(numbers, (integer, fraction), n_samples)| {
                 let sizes = sizes(2, 1, integer, fraction);
-                n_used.set(n_used.get() + agree(&program(numbers, true), &sizes, n_samples).1);
+                let (_, n_taken) = agree(&program(numbers, true), &sizes, n_samples);
+                n_taking.set(n_taking.get() + u32::from(n_taken > 0));
                 Ok(())
             },
         )
         .expect("machines do what the interpreter does");
-    assert!(n_used.get() > cases as usize, "{} samples", n_used.get());
+    // About two programs in five take a sample before they end; among few programs chance decides.
+    let n_taking = n_taking.get();
+    assert!(4 * n_taking + 8 >= cases, "only {n_taking} of {cases} programs take a sample");
 }

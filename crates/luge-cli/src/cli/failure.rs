@@ -3,11 +3,11 @@
 mod learning;
 mod text;
 
-use std::{error::Error, fmt, io, process::ExitCode};
+use std::{error::Error, fmt, io, path::Path, process::ExitCode};
 
 use luge::{
     draw::edges::EdgesError,
-    files::{CheckpointError, OutputError},
+    files::{Checkpoint, CheckpointError, OutputError},
     job::{JobError, OpenError, ReadError, Source, auto_format::NoFormat, catalogue},
     run::{EngineError, memory::TooMuch, revisit::RevisitError},
     trace::LONGEST_SEARCH,
@@ -52,18 +52,14 @@ impl Error for Failure {
     }
 }
 
-/// What could not be done, and why. The reason may quote a file or the command line.
+/// What could not be done, and why.
 #[derive(Debug, thiserror::Error)]
 #[error("{problem}")]
 struct Because {
     problem: String,
     #[source]
-    reason: Reason,
+    reason: Problem,
 }
-
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct Reason(String);
 
 /// One finding in a machine file, in the form that is rendered.
 #[derive(Debug)]
@@ -147,10 +143,9 @@ failures! {
     for InputError(error, problem) {}
         rest Self::because("invalid --input", problem)
             .with_remedy("give --input at most once per tape, in the order of the tapes, with symbols of that tape");
-    for OpenError(error, problem) {
-        unfit NotText "save it as UTF-8 text";
-    } else {
+    for OpenError(error, problem) {} else {
         OpenError::Read { .. } => Self::of_file(error, READABLE),
+        OpenError::NotText { name, .. } => Self::of_bytes(problem, &name),
         OpenError::Missing(name) => {
             let names: Vec<&str> = catalogue::SHIPPED.iter().map(|shipped| shipped.name).collect();
             let near = did_you_mean(&name, &names);
@@ -271,7 +266,8 @@ impl Failure {
 
     /// Something could not be done for a reason that is an error of its own.
     pub(super) fn because(problem: impl Into<String>, reason: impl Into<Problem>) -> Self {
-        let reason = Reason(escape_control(&reason.into().to_string()));
+        // The reason may quote a file or the command line.
+        let reason = escape_control(&reason.into().to_string()).into();
         Self::of(Because { problem: problem.into(), reason })
     }
 
@@ -295,6 +291,21 @@ impl Failure {
             Some(too_much) => too_much.clone().into(),
             None => Self::unfit(error, remedy),
         }
+    }
+
+    /// A file that is no text: one of a run is named for what it is.
+    fn of_bytes(problem: String, name: &str) -> Self {
+        let path = Path::new(name);
+        if !Checkpoint::begins(path) {
+            return Self::unfit(problem, "save it as UTF-8 text");
+        }
+        let (kind, remedy) = match Checkpoint::load(path) {
+            Ok(Checkpoint { record: true, .. }) => {
+                ("record", format!("show a step of the run with: luge revisit {name} STEP"))
+            }
+            _ => ("checkpoint", format!("resume the run with: luge resume {name}")),
+        };
+        Self::unfit(format!("{name} is the {kind} of a run"), remedy)
     }
 
     pub(super) fn with_remedy(self, remedy: impl Into<String>) -> Self {
