@@ -21,7 +21,7 @@ mod long_run;
 mod lsp;
 mod machine_args;
 mod manual;
-mod ordinary;
+mod mlp;
 mod output;
 mod predict;
 mod progress;

@@ -241,7 +241,7 @@ fn prepare_lesson(
     let loaded = job.load(&table)?;
     let lesson = job.assemble(table, &loaded, &StandardPrimaries)?;
     // What is shown has as many cells as the run needs, and says how long it is.
-    lesson.simulated_while(go_on).map_err(JobError::from)?;
+    lesson.simulated_while(go_on)?;
     Ok((loaded, Prepared::Training(Box::new(lesson))))
 }
 

@@ -163,7 +163,7 @@ impl Model {
         let verdict = py.detach(|| match (&self.inner, table) {
             (AnyModel::Training(_), None) => Err(ModelError::NoData.into()),
             (AnyModel::Training(model), Some(table)) => audited(model, table, retrain, saturate),
-            (AnyModel::Stream(_) | AnyModel::Ordinary(_), table) => self.trained_again(table, saturate),
+            (AnyModel::Stream(_) | AnyModel::Mlp(_), table) => self.trained_again(table, saturate),
         })?;
         Ok(serde_json::to_string(&verdict)?)
     }
@@ -180,7 +180,7 @@ impl Model {
                 let data = table.transpose()?.map(Data::Table);
                 model.certify(data.as_ref(), |moment| watch.see(moment.step, moment.loss))?
             }
-            AnyModel::Ordinary(model) => {
+            AnyModel::Mlp(model) => {
                 model.certify(table.map(Data::Table).as_ref(), |step| watch.see(step, f64::NAN))?
             }
         };

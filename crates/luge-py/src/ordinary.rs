@@ -7,7 +7,7 @@ use luge::{
     data::{PrepareOptions, Table},
     files::bounded,
     job::{Source, catalogue, program},
-    ordinary::{LearnerCircuit, OrdinaryModel, OrdinaryOptions, PreparedOrdinary},
+    mlp::{LearnerCircuit, MlpModel, MlpOptions, PreparedMlp},
     stream::{Concept, Draw, Order, Samples},
 };
 use luge_circuit::{Circuit, Shipped, aiger};
@@ -51,9 +51,9 @@ pub(crate) fn ordinary<'py>(
     let (network, known) = py.detach(|| {
         let asked: Asked = serde_json::from_str(asked)?;
         let float = Float::from_word(&asked.precision)?;
-        let options = OrdinaryOptions { float, seed: asked.seed, ..OrdinaryOptions::default() };
+        let options = MlpOptions { float, seed: asked.seed, ..MlpOptions::default() };
         let (circuit, samples) = open(learner, table, &asked)?;
-        let prepared = PreparedOrdinary::new(circuit, Some(samples), options)?;
+        let prepared = PreparedMlp::new(circuit, Some(samples), options)?;
         let n_weights = prepared.network.network.n_weights();
         if n_weights > MAX_DENSE_WEIGHTS {
             return Err(Refusal::unfit(format!(
@@ -71,7 +71,7 @@ pub(crate) fn ordinary<'py>(
         let report = prepared.train(|_| ControlFlow::Continue(()))?;
         known["certified"] = report.certificate.proves_the_run().into();
         known["report"] = serde_json::to_value(&report)?;
-        Ok((OrdinaryModel::new(&prepared, &report).trained()?, known))
+        Ok((MlpModel::new(&prepared, &report).trained()?, known))
     })?;
     let layer = |layer: &luge_net::LinearLayer| {
         let weights = arrays::rows(py, layer.n_units(), layer.n_inputs(), layer.dense());

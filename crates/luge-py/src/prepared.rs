@@ -8,8 +8,8 @@ use luge::{
     draw::LossCurve,
     files::{AnyModel, export, model, summary},
     job::{self, is_program, program::Variable},
+    mlp::{MlpModel, PreparedMlp},
     object,
-    ordinary::{OrdinaryModel, PreparedOrdinary},
     run::{Comparisons, ObservationRate},
     stream::{StreamLandscape, StreamModel, StreamReport},
 };
@@ -32,7 +32,7 @@ pub(crate) enum Network {
     Trace(PreparedTrace),
     Training(PreparedTraining, TrainJob),
     Stream(PreparedStream, StreamJob),
-    Ordinary(PreparedOrdinary, StreamJob),
+    Mlp(PreparedMlp, StreamJob),
 }
 
 /// What training showed, but for what was seen meanwhile.
@@ -59,7 +59,7 @@ impl Network {
             job::Job::Train(job) => Self::Training(job.prepare()?, job),
             job::Job::Stream(job) => match job.landscape {
                 StreamLandscape::Plain => Self::Stream(job.prepare()?, job),
-                StreamLandscape::Mlp if is_program(&job.source) => Self::Ordinary(job.ordinary()?, job),
+                StreamLandscape::Mlp if is_program(&job.source) => Self::Mlp(job.prepare_mlp()?, job),
                 StreamLandscape::Mlp => {
                     let name = &job.source.name;
                     let problem = format!("{name} is a machine, and landscape mlp runs programs");
@@ -98,9 +98,9 @@ impl Network {
                 let model = AnyModel::Stream(Box::new(StreamModel::new(job, stream, &report)));
                 streamed(job, &report, model)
             }
-            Self::Ordinary(mlp, job) => {
+            Self::Mlp(mlp, job) => {
                 let report = mlp.train(|step| watch.see(step, f64::NAN))?;
-                let model = AnyModel::Ordinary(Box::new(OrdinaryModel::new(mlp, &report)));
+                let model = AnyModel::Mlp(Box::new(MlpModel::new(mlp, &report)));
                 streamed(job, &report, model)
             }
         }
@@ -153,7 +153,7 @@ impl Prepared {
     fn rehearsal(&self) -> Result<(u64, u64, bool), Refusal> {
         match &*self.inner {
             Network::Stream(PreparedStream { rehearsal, .. }, _)
-            | Network::Ordinary(PreparedOrdinary { rehearsal, .. }, _) => {
+            | Network::Mlp(PreparedMlp { rehearsal, .. }, _) => {
                 Ok((rehearsal.steps, rehearsal.n_taken, rehearsal.halted))
             }
             _ => Err(Refusal::unfit("this is no run on a stream")),
@@ -275,7 +275,7 @@ impl Finished {
             Network::Trace(plan) => (plan.options.landscape, plan.landscape.bounds()),
             Network::Training(lesson, _) => (lesson.options().landscape, lesson.loss_levels()),
             Network::Stream(stream, _) => (LandscapeKind::Plain, stream.loss_levels()),
-            Network::Ordinary(..) => {
+            Network::Mlp(..) => {
                 return Err(Refusal::unfit("the loss is drawn for landscape plain alone"));
             }
         };

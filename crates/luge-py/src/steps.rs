@@ -114,7 +114,7 @@ fn run(network: &Network, mut watch: impl FnMut(Step) -> ControlFlow<()>) -> Res
             let first_cells = lesson.window().first.clone();
             lesson.train(|moment| watch(Step::of(&moment, &first_cells)))?;
         }
-        Network::Stream(..) | Network::Ordinary(..) => {
+        Network::Stream(..) | Network::Mlp(..) => {
             return Err(Refusal::unfit("the steps of a stream are seen by a callback"));
         }
     }

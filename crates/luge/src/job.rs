@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     data::{Preparation, PrepareOptions, Range, Table},
-    ordinary,
+    mlp,
     stream::StreamJob,
     trace::{PreparedTrace, Trace, TraceOptions},
     training::{PreparedTraining, TrainingOptions, TrainingReport},
@@ -226,7 +226,7 @@ impl TraceJob {
     /// # Errors
     /// If it does not halt within the steps, or is not a circuit.
     pub fn circuit(&self, loaded: &Loaded) -> Result<luge_circuit::Circuit, JobError> {
-        ordinary::machine_circuit(&loaded.machine, &self.initial_tapes(loaded)?, self.options.steps)
+        mlp::machine_circuit(&loaded.machine, &self.initial_tapes(loaded)?, self.options.steps)
     }
 }
 

@@ -42,7 +42,7 @@
 //! | program and data | [`job`], [`data`] |
 //! | machine | `luge_machine`, `luge_sled` |
 //! | landscape and network | `luge_landscape`, `luge_net` |
-//! | training beside the simulator | `luge_train`, [`run`], [`training`], [`trace`], [`stream`], [`ordinary`] |
+//! | training beside the simulator | `luge_train`, [`run`], [`training`], [`trace`], [`stream`], [`mlp`] |
 //! | proof | [`certificate`] |
 //! | result | [`files`], [`draw`] |
 
@@ -51,7 +51,7 @@ pub mod data;
 pub mod draw;
 pub mod files;
 pub mod job;
-pub mod ordinary;
+pub mod mlp;
 pub mod run;
 pub mod stream;
 pub mod trace;

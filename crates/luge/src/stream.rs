@@ -32,7 +32,7 @@ use luge_train::Snapshot;
 
 use crate::{
     job::{JobError, source::Source},
-    ordinary::{CircuitProgram, LearnerCircuit, Theta},
+    mlp::{CircuitProgram, LearnerCircuit, Theta},
     run::lockstep::Window,
     training::read_theta,
 };

@@ -11,7 +11,7 @@ use luge::{
     StreamJob,
     data::Table,
     job::{TrainJob, catalogue, source::Source},
-    ordinary::{OrdinaryModel, OrdinaryOptions, PreparedOrdinary},
+    mlp::{MlpModel, MlpOptions, PreparedMlp},
     stream::{Order, Samples, StreamEngineChoice, StreamReport},
 };
 
@@ -24,14 +24,14 @@ fn job(name: &str) -> StreamJob {
     StreamJob::of(Source::open(name).expect("ships")).expect("data that ship")
 }
 
-fn prepared(job: &StreamJob, engine: Option<StreamEngineChoice>) -> PreparedOrdinary {
+fn prepared(job: &StreamJob, engine: Option<StreamEngineChoice>) -> PreparedMlp {
     let circuit = job.circuit().unwrap_or_else(|error| panic!("{}: {error}", job.source.name));
-    let options = OrdinaryOptions { engine, n_new: 50, ..OrdinaryOptions::default() };
-    PreparedOrdinary::new(circuit, Some(job.samples.clone()), options)
+    let options = MlpOptions { engine, n_new: 50, ..MlpOptions::default() };
+    PreparedMlp::new(circuit, Some(job.samples.clone()), options)
         .unwrap_or_else(|error| panic!("{}: {error}", job.source.name))
 }
 
-fn trained(prepared: &PreparedOrdinary) -> StreamReport {
+fn trained(prepared: &PreparedMlp) -> StreamReport {
     let report = prepared.train(|_| ControlFlow::Continue(())).expect("an engine");
     assert!(report.certificate.proves_the_run() && report.halted, "{:?}", report.certificate);
     assert!(report.certificate.get("program").is_some(), "{:?}", report.certificate);
@@ -53,7 +53,7 @@ fn grouped(number: u64) -> String {
 }
 
 /// A learner's row in docs/ordinary.md.
-fn row(job: &StreamJob, prepared: &PreparedOrdinary, on_tapes: u64) -> String {
+fn row(job: &StreamJob, prepared: &PreparedMlp, on_tapes: u64) -> String {
     let network = &prepared.network.network;
     let numbers = [
         on_tapes,
@@ -165,11 +165,11 @@ fn random_programs_are_trained() {
         let mut job = StreamJob::new(source, Samples::Table(table, order));
         job.options.format = "fix:3.2".parse().expect("a format");
         job.primary = "raw:13".to_owned();
-        let options = OrdinaryOptions { steps: 1_000, n_new: 2, ..OrdinaryOptions::default() };
+        let options = MlpOptions { steps: 1_000, n_new: 2, ..MlpOptions::default() };
         let train = |engine| {
-            let options = OrdinaryOptions { engine: Some(engine), ..options.clone() };
+            let options = MlpOptions { engine: Some(engine), ..options.clone() };
             let circuit = job.circuit().map_err(|error| error.to_string())?;
-            let prepared = PreparedOrdinary::new(circuit, Some(job.samples.clone()), options);
+            let prepared = PreparedMlp::new(circuit, Some(job.samples.clone()), options);
             let prepared = prepared.map_err(|error| error.to_string())?;
             let dense = engine == StreamEngineChoice::Dense;
             if dense && prepared.network.network.n_weights() * prepared.rehearsal.steps > 1 << 27 {
@@ -221,11 +221,11 @@ fn dense_training_takes_any_number_of_labels() {
 fn a_model_of_a_program_has_its_network() {
     let job = small("for sample in data { theta[0] += x[0] * y; }", "fix:2.2");
     let prepared = prepared(&job, None);
-    let model = OrdinaryModel::new(&prepared, &trained(&prepared));
+    let model = MlpModel::new(&prepared, &trained(&prepared));
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("model.safetensors");
     std::fs::write(&path, model.to_bytes("model").expect("bytes")).expect("a file");
-    let read = OrdinaryModel::load(&path).expect("a model of this kind");
+    let read = MlpModel::load(&path).expect("a model of this kind");
     assert_eq!(read.initial().expect("a network").network.widths(), prepared.network.network.widths());
 }
 
@@ -240,8 +240,8 @@ fn the_certificate_catches_another_program() {
             let mut circuit = circuit.as_ref().expect("a circuit").clone();
             let program = circuit.program.as_mut().expect("a program");
             program.source.text = program.source.text.replace("+= y", other);
-            let options = OrdinaryOptions { n_new: 50, ..OrdinaryOptions::default() };
-            let prepared = PreparedOrdinary::new(circuit, Some(job.samples.clone()), options);
+            let options = MlpOptions { n_new: 50, ..MlpOptions::default() };
+            let prepared = PreparedMlp::new(circuit, Some(job.samples.clone()), options);
             let report =
                 prepared.expect("a network").train(|_| ControlFlow::Continue(())).expect("an engine");
             let failed = luge::certificate::answer::failed(&report.certificate.claims());

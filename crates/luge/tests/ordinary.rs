@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, ops::ControlFlow};
 use luge::{
     NumberFormat, StreamJob,
     files::model::ModelError,
-    ordinary::{OrdinaryModel, OrdinaryOptions, PreparedOrdinary, onnx},
+    mlp::{MlpModel, MlpOptions, PreparedMlp, onnx},
     stream::{Order, Samples, StreamReport},
 };
 use luge_circuit::Shipped;
@@ -16,21 +16,21 @@ fn draw(text: &str) -> Samples {
     Samples::Draw(text.parse().expect("a draw"))
 }
 
-fn trained(prepared: &PreparedOrdinary) -> StreamReport {
+fn trained(prepared: &PreparedMlp) -> StreamReport {
     let report = prepared.train(|_| ControlFlow::Continue(())).expect("an engine");
     assert!(report.certificate.proves_the_run(), "{:?}", report.certificate);
     report
 }
 
 /// A learner that ships, on numbers of a format, as a circuit and as it is trained on tapes.
-fn learner(name: &str, samples: Samples, format: &str) -> (PreparedOrdinary, Vec<f64>) {
+fn learner(name: &str, samples: Samples, format: &str) -> (PreparedMlp, Vec<f64>) {
     let mut job = StreamJob::new(luge::Source::open(name).expect("ships"), samples.clone());
     job.options.format = format.parse::<NumberFormat>().expect("a format");
     let lesson = job.prepare().expect("a lesson");
     let theta = lesson.train(|_| ControlFlow::Continue(())).expect("an engine").theta;
     let circuit = lesson.circuit().expect("a circuit");
-    let options = OrdinaryOptions { n_new: 50, ..OrdinaryOptions::default() };
-    (PreparedOrdinary::new(circuit, Some(samples), options).expect("a network"), theta)
+    let options = MlpOptions { n_new: 50, ..MlpOptions::default() };
+    (PreparedMlp::new(circuit, Some(samples), options).expect("a network"), theta)
 }
 
 /// Numbers in fixed point are copied, learned and read: theta is what the same learner finds on tapes, and F is f_theta.
@@ -44,12 +44,11 @@ fn a_machine_learns_numbers() {
     assert_eq!(output.figures, "F(x) = f(x) on 50 of 50 new inputs");
 }
 
-fn parity_model() -> OrdinaryModel {
+fn parity_model() -> MlpModel {
     let samples = draw("parity:bits=5,hidden=3");
-    let prepared =
-        PreparedOrdinary::new(Shipped::Parity.circuit(5), Some(samples), OrdinaryOptions::default())
-            .expect("a network");
-    OrdinaryModel::new(&prepared, &trained(&prepared))
+    let prepared = PreparedMlp::new(Shipped::Parity.circuit(5), Some(samples), MlpOptions::default())
+        .expect("a network");
+    MlpModel::new(&prepared, &trained(&prepared))
 }
 
 /// All inputs of five bits.
@@ -65,14 +64,14 @@ fn a_model_is_read_back_predicts_and_is_trained_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("model.safetensors");
     fs::write(&path, model.to_bytes("model").expect("bytes")).expect("a file");
-    let read = OrdinaryModel::load(&path).expect("a model of this kind");
+    let read = MlpModel::load(&path).expect("a model of this kind");
     assert_eq!(read, model);
     let predicted = read.predict(&inputs()).expect("an output").data;
     assert_eq!(predicted.iter().filter(|&&f| (f - 1.0).abs() < 1e-9).count(), 16, "{predicted:?}");
 
-    let again = |model: &OrdinaryModel| {
+    let again = |model: &MlpModel| {
         let prepared = model.prepare(None).expect("a run");
-        model.is_same(&OrdinaryModel::new(&prepared, &trained(&prepared)))
+        model.is_same(&MlpModel::new(&prepared, &trained(&prepared)))
     };
     assert!(again(&read).holds);
     let mut spoilt = read.clone();
@@ -86,7 +85,7 @@ fn a_model_is_read_back_predicts_and_is_trained_again() {
     assert!(spoilt.trained().is_err());
 
     fs::write(&path, "something else").expect("a file");
-    assert!(matches!(OrdinaryModel::load(&path), Err(ModelError::NotSafetensors { .. })));
+    assert!(matches!(MlpModel::load(&path), Err(ModelError::NotSafetensors { .. })));
 }
 
 #[test]
@@ -96,10 +95,9 @@ fn a_table_teaches_a_circuit() {
     let names = (1..=5).map(|i| format!("x{i}")).collect();
     let table = luge::data::Table::new(names, vec!["y".to_owned()], x.data.clone(), labels);
     let samples = Samples::Table(table, Order::Shuffle);
-    let prepared =
-        PreparedOrdinary::new(Shipped::WhichBit.circuit(5), Some(samples), OrdinaryOptions::default())
-            .expect("a network");
-    let model = OrdinaryModel::new(&prepared, &trained(&prepared));
+    let prepared = PreparedMlp::new(Shipped::WhichBit.circuit(5), Some(samples), MlpOptions::default())
+        .expect("a network");
+    let model = MlpModel::new(&prepared, &trained(&prepared));
     let predicted = model.predict(&x).expect("an output").data;
     assert!((0..32).all(|row| (predicted[row] - x.row(row)[3]).abs() < 1e-9), "{predicted:?}");
     assert!(model.prepare(None).is_err(), "the table is missing");

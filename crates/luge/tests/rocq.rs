@@ -6,7 +6,7 @@ use luge::{
     data::Table,
     files::rocq,
     job::{TrainJob, catalogue::find, source::Source},
-    ordinary::machine_circuit,
+    mlp::machine_circuit,
     stream::{Order, Samples, StreamJob},
     trace::{PreparedTrace, TraceOptions},
     training::{PreparedTraining, TrainingOptions},

@@ -197,7 +197,7 @@ fn streams_choose_a_format() {
     let mut mlp = StreamJob::new(program(&learner(sum)), table(&format!("x,y\n1,1\n1,1\n1,1\n{large}")));
     mlp.landscape = luge::stream::StreamLandscape::Mlp;
     let format = mlp.choose_format().expect("a format").format.to_string();
-    let report = mlp.ordinary().expect("a network").train(|_| std::ops::ControlFlow::Continue(()));
+    let report = mlp.prepare_mlp().expect("a network").train(|_| std::ops::ControlFlow::Continue(()));
     assert!(report.expect("training").wraps.is_empty() && format == "fix:9.0", "{format}");
     let machine = StreamJob::new(Source::open("parity_machine").expect("it ships"), table("x,y\n1,1\n"))
         .choose_format();

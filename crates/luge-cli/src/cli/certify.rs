@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             let mut watch = watch(model.card.steps);
             (proved, model.certify(data.as_ref(), |moment| watch(moment.step))?)
         }
-        AnyModel::Ordinary(model) => {
+        AnyModel::Mlp(model) => {
             let proved = args.prove(|| Ok(rocq::mlp(&model.card.circuit, &model.initial()?)))?;
             (proved, model.certify(data.as_ref(), watch(model.card.steps))?)
         }

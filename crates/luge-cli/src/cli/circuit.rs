@@ -7,8 +7,8 @@ use luge::{
     JobError,
     files::bounded,
     job::Source,
+    mlp::{SampleStream, machine_circuit},
     object,
-    ordinary::{SampleStream, machine_circuit},
     stream::{Draw, Samples},
 };
 use luge_circuit::{

@@ -8,12 +8,12 @@ use luge::{
         export::{graph, stream_graph},
         rocq::{self, ProofExport, Theorem},
     },
-    ordinary::onnx,
+    mlp::onnx,
     trace::{MAX_CELLS, TraceOptions},
 };
 use luge_landscape::LandscapeKind;
 
-use super::ordinary::export_torch;
+use super::mlp::export_torch;
 use super::{Failure, ForceArg, MachineArgs, json_line, place, print, prover, read_text, up_to, word};
 
 /// Write a model's network as a graph in JSON, with its initial weights
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let onnx_file = place(&mut outputs, args.onnx.as_deref())?;
     let model = args.file.model().map(AnyModel::load).transpose()?;
     let misplaced = match model {
-        Some(AnyModel::Ordinary(_)) => args.graph.is_some(),
+        Some(AnyModel::Mlp(_)) => args.graph.is_some(),
         _ => args.torch.is_some() || args.onnx.is_some(),
     };
     if misplaced {
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
     match model {
         None => machine(args, rocq_file),
-        Some(AnyModel::Ordinary(model)) => {
+        Some(AnyModel::Mlp(model)) => {
             let initial = rocq_file.is_some().then(|| model.initial()).transpose()?;
             let only = "MLPs of circuits whose samples are bits and whose gates are ands, sums and parities";
             let remedy = "train which_bit or parity_circuit";

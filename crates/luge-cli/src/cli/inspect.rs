@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
                 "train the program with luge train --out MODEL, or leave out --variables",
             )),
             AnyModel::Stream(model) => model::of_stream(&model, args.json),
-            AnyModel::Ordinary(model) => circuit::inspect(&model.card.circuit, args.json),
+            AnyModel::Mlp(model) => circuit::inspect(&model.card.circuit, args.json),
         };
     }
     if args.variables {

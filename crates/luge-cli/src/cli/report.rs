@@ -216,7 +216,7 @@ impl Args {
                 "give the data it was trained on with --data FILE.csv",
             )),
             (AnyModel::Stream(model), data) => Ok(Job::Stream(model.job(data.as_ref())?)),
-            (AnyModel::Ordinary(_), _) => Err(Failure::unfit(
+            (AnyModel::Mlp(_), _) => Err(Failure::unfit(
                 format!("{} is a model of landscape mlp, whose runs have no page", self.file),
                 "give a model of another landscape",
             )),

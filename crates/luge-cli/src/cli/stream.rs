@@ -12,8 +12,8 @@ use luge::{
         catalogue::{self, STREAM_LEARNERS},
         program,
     },
+    mlp::{MlpOptions, sample_format},
     object,
-    ordinary::{OrdinaryOptions, sample_format},
     stream::{
         Concept, Draw, Order, PreparedStream, Samples, StreamEngineChoice, StreamLandscape, StreamModel,
         StreamReport,
@@ -26,7 +26,7 @@ use luge_net::Network;
 use luge_train::Outcome;
 use serde::Serialize;
 
-use super::ordinary::{self, TorchArgs};
+use super::mlp::{self, TorchArgs};
 use super::{
     CsvArgs, Failure, Follower, ForceArg, FormatArg, LongRunArgs, Pace, Progress, Results, Rows, Trainable,
     circuit, count, failures, json_line, note, place, show_rows, show_warnings, step_count, train_and_show,
@@ -107,7 +107,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if args.landscape == "mlp" {
         args.long_run.refuse("a run on landscape mlp is neither saved nor recorded")?;
-        return args.ordinary();
+        return args.run_mlp();
     }
     args.torch.refuse(true)?;
     let mut outputs = args.outputs();
@@ -194,13 +194,13 @@ impl Trainable for Streamed {
 
 impl Args {
     /// The learner as a circuit, run by SGD on an ordinary MLP.
-    fn ordinary(&self) -> Result<(), Failure> {
-        let options = OrdinaryOptions {
+    fn run_mlp(&self) -> Result<(), Failure> {
+        let options = MlpOptions {
             engine: Some(self.engine),
             float: self.precision,
             steps: self.steps.min(LONGEST_SEARCH),
             seed: self.seed,
-            ..OrdinaryOptions::default()
+            ..MlpOptions::default()
         };
         let data = self.csv.read(None)?;
         let table = data.as_ref().map(Data::as_given).transpose()?;
@@ -211,14 +211,14 @@ impl Args {
                 (Some(data), Some(shape)) => Samples::Table(data.read(sample_format(shape))?, self.order),
                 _ => Samples::Draw(draw),
             };
-            return ordinary::run(circuit, Some(samples), options, &self.torch, (self.outputs(), self.json));
+            return mlp::run(circuit, Some(samples), options, &self.torch, (self.outputs(), self.json));
         }
         let job = self.job(data)?;
         let circuit = match self.via == "circuit" && program::is_program(&job.source) {
             true => job.circuit(),
             false => job.prepare()?.circuit(),
         };
-        ordinary::run(circuit?, Some(job.samples), options, &self.torch, (self.outputs(), self.json))
+        mlp::run(circuit?, Some(job.samples), options, &self.torch, (self.outputs(), self.json))
     }
 
     /// Where this command may write.
@@ -326,7 +326,7 @@ fn describe(rows: &mut Rows, lesson: &PreparedStream, report: &StreamReport) {
     let (options, constants) = (&lesson.options, lesson.network.constants);
     let (batch, taken) = (options.batch, HumanCount(report.taken));
     let steps = format!("gradient steps, as many batches of {batch}; {taken} taken");
-    ordinary::describe_report(rows, report, &steps);
+    mlp::describe_report(rows, report, &steps);
     rows.row(
         "network",
         format!(

@@ -50,9 +50,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             progress.reach(n_done);
         });
         results.push(
-            result.map_err(|e| {
-                Failure::of_endless(e.into(), "only a run that ends can be traced to its end")
-            })?,
+            result.map_err(|e| Failure::of_endless(e, "only a run that ends can be traced to its end"))?,
         );
     }
     drop(progress);

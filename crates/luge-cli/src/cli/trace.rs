@@ -7,7 +7,7 @@ use luge::{
     draw::{LossCurve, numeral},
     files::summary,
     job::{Job, TraceJob},
-    ordinary::OrdinaryOptions,
+    mlp::MlpOptions,
     run::{Comparisons, EngineChoice, FirstMismatch, TrainingConfig, memory},
     stream::StreamEngineChoice,
     trace::{LONGEST_SEARCH, MAX_CELLS, PreparedTrace, Trace, TraceOptions},
@@ -17,7 +17,7 @@ use luge_machine::{Simulator, Step};
 use luge_net::Network;
 use luge_train::{Outcome, Precision, Rate};
 
-use super::ordinary::{self, TorchArgs};
+use super::mlp::{self, TorchArgs};
 use super::{
     Failure, Follower, ForceArg, InputArgs, LandscapeArgs, LongRunArgs, MachineArgs, Pace, Progress, Results,
     Rows, Trainable, count, place, show_rows, step_count, train_and_show, word as one_of,
@@ -77,7 +77,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if args.landscape.is_mlp() {
-        return args.ordinary();
+        return args.run_mlp();
     }
     args.torch.refuse(false)?;
     let mut job = args.machine.job(&args.input)?;
@@ -106,22 +106,22 @@ impl Traced {
 
 impl Args {
     /// The machine as a circuit, run by SGD on an ordinary MLP.
-    fn ordinary(&self) -> Result<(), Failure> {
+    fn run_mlp(&self) -> Result<(), Failure> {
         let mut job = self.machine.job(&self.input)?;
         job.options.steps = self.steps;
         let circuit = job.circuit(&self.machine.load(&job)?)?;
-        let options = OrdinaryOptions {
+        let options = MlpOptions {
             engine: match self.engine {
                 EngineChoice::Dense => Some(StreamEngineChoice::Dense),
                 EngineChoice::Sparse => Some(StreamEngineChoice::Sparse),
                 _ => None,
             },
-            float: ordinary::float_of(self.precision)?,
+            float: mlp::float_of(self.precision)?,
             steps: self.steps.unwrap_or(LONGEST_SEARCH),
-            ..OrdinaryOptions::default()
+            ..MlpOptions::default()
         };
         let outputs = self.force.outputs().reading(self.machine.place());
-        ordinary::run(circuit, None, options, &self.torch, (outputs, self.json))
+        mlp::run(circuit, None, options, &self.torch, (outputs, self.json))
     }
 
     fn options(&self) -> Result<TraceOptions, Failure> {

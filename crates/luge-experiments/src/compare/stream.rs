@@ -17,7 +17,7 @@ use crate::{Optimiser, Ordinary};
 use luge::{
     draw::{Axis, Chart, Stroke, grouped},
     job::JobError,
-    ordinary::{OrdinaryOptions, PreparedOrdinary},
+    mlp::{MlpOptions, PreparedMlp},
     stream::{Concept, Draw, Order, Samples, Stream, StreamJob},
 };
 
@@ -137,9 +137,9 @@ impl SameArchitecture {
     /// If the MLP cannot be built or trained.
     pub fn run(job: &StreamJob, most_samples: u64) -> Result<Option<Self>, CompareError> {
         let classes = Classes::open(job)?;
-        let options = OrdinaryOptions { seed: classes.seed, ..OrdinaryOptions::default() };
+        let options = MlpOptions { seed: classes.seed, ..MlpOptions::default() };
         let circuit = Shipped::Parity.circuit(classes.n_features);
-        let prepared = PreparedOrdinary::new(circuit, Some(job.samples.clone()), options)?;
+        let prepared = PreparedMlp::new(circuit, Some(job.samples.clone()), options)?;
         let network = &prepared.network.network;
         let n_weights = network.n_weights();
         if n_weights > MAX_CONTROL_WEIGHTS {

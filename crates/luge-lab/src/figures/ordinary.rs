@@ -1,7 +1,7 @@
 //! An ordinary network of linear layers and ReLUs: its biases as registers, and the same network with other weights.
 
 use luge::{
-    ordinary::{OrdinaryOptions, Passing, PreparedOrdinary, SampleStream, sample_format},
+    mlp::{MlpOptions, Passing, PreparedMlp, SampleStream, sample_format},
     stream::{Draw, Samples, Stream},
 };
 use luge_circuit::Shipped;
@@ -27,8 +27,8 @@ const RATE: f64 = 0.01;
 /// An ordinary network with a learner in its initial weights, and the same layers with others.
 pub(super) fn ordinary(seed: u64) -> Drawn {
     let samples = Samples::Draw(DRAW.parse::<Draw>()?);
-    let options = OrdinaryOptions { seed, float: Float::F32, ..OrdinaryOptions::default() };
-    let prepared = PreparedOrdinary::new(Shipped::Parity.circuit(N_BITS), Some(samples.clone()), options)?;
+    let options = MlpOptions { seed, float: Float::F32, ..MlpOptions::default() };
+    let prepared = PreparedMlp::new(Shipped::Parity.circuit(N_BITS), Some(samples.clone()), options)?;
     let (network, shape) = (&prepared.network.network, prepared.circuit.samples());
     let open = || SampleStream::open(shape, Some(&samples), seed);
     let judge = |engine: &mut DenseSgd<f32>| {

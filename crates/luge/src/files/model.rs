@@ -1,7 +1,7 @@
 //! Model files: safetensors with the trained weights, and a card from which everything else is derived again.
 //!
 //! All models are a [`ModelOf`] some card: [`Model`] of a training on a table, [`StreamModel`] of one on a stream, and
-//! [`OrdinaryModel`] of a circuit on landscape mlp. [`AnyModel`] is what a file holds.
+//! [`MlpModel`] of a circuit on landscape mlp. [`AnyModel`] is what a file holds.
 
 mod error;
 mod file;
@@ -21,7 +21,7 @@ use crate::{
     data::{Preparation, Table},
     files::{FileError, atomic_file, bounded, json::hexadecimal, predictor::Predictor},
     job::{Data, Primaries},
-    ordinary::{OrdinaryCard, OrdinaryModel},
+    mlp::{MlpCard, MlpModel},
     stream::{StreamCard, StreamModel},
 };
 pub use error::ModelError;
@@ -172,7 +172,7 @@ pub enum AnyModel {
     /// Of a training on a stream.
     Stream(Box<StreamModel>),
     /// Of a circuit on landscape mlp.
-    Ordinary(Box<OrdinaryModel>),
+    Mlp(Box<MlpModel>),
 }
 
 impl AnyModel {
@@ -191,8 +191,8 @@ impl AnyModel {
     pub fn from_bytes(bytes: &[u8], name: String) -> Result<Self, ModelError> {
         Ok(if file::holds::<StreamCard>(bytes) {
             Self::Stream(Box::new(StreamModel::from_bytes(bytes, name)?))
-        } else if file::holds::<OrdinaryCard>(bytes) {
-            Self::Ordinary(Box::new(OrdinaryModel::from_bytes(bytes, name)?))
+        } else if file::holds::<MlpCard>(bytes) {
+            Self::Mlp(Box::new(MlpModel::from_bytes(bytes, name)?))
         } else {
             Self::Training(Box::new(Model::from_bytes(bytes, name)?))
         })
@@ -206,7 +206,7 @@ impl AnyModel {
         match self {
             Self::Training(model) => model.to_bytes(name),
             Self::Stream(model) => model.to_bytes(name),
-            Self::Ordinary(model) => model.to_bytes(name),
+            Self::Mlp(model) => model.to_bytes(name),
         }
     }
 
@@ -216,7 +216,7 @@ impl AnyModel {
         match self {
             Self::Training(model) => model.card.preparation(),
             Self::Stream(model) => model.card.preparation(),
-            Self::Ordinary(model) => model.card.preparation(),
+            Self::Mlp(model) => model.card.preparation(),
         }
     }
 
@@ -228,7 +228,7 @@ impl AnyModel {
         let (primary, theta) = match self {
             Self::Training(model) => (model.primary()?, &model.theta),
             Self::Stream(model) => (model.primary()?, &model.theta),
-            Self::Ordinary(model) => return model.predict(features),
+            Self::Mlp(model) => return model.predict(features),
         };
         Ok(Predictor::new(&*primary, theta.clone()).predict(features))
     }

@@ -6,7 +6,7 @@ use luge::{
     StreamJob,
     data::Table,
     job::source::Source,
-    ordinary::{OrdinaryOptions, PreparedOrdinary, TorchError, TorchExport},
+    mlp::{MlpOptions, PreparedMlp, TorchError, TorchExport},
     stream::{Order, Samples},
 };
 use luge_circuit::Shipped;
@@ -15,11 +15,10 @@ use serde_json::Value;
 
 use crate::{directory, jax_is_asked};
 
-fn prepared(bits: usize, float: Float) -> PreparedOrdinary {
+fn prepared(bits: usize, float: Float) -> PreparedMlp {
     let draw = format!("parity:bits={bits}").parse().expect("a draw");
-    let options = OrdinaryOptions { float, ..OrdinaryOptions::default() };
-    PreparedOrdinary::new(Shipped::Parity.circuit(bits), Some(Samples::Draw(draw)), options)
-        .expect("a network")
+    let options = MlpOptions { float, ..MlpOptions::default() };
+    PreparedMlp::new(Shipped::Parity.circuit(bits), Some(Samples::Draw(draw)), options).expect("a network")
 }
 
 /// What numpy makes of a folder: the script's status, and what it prints. With `script` the folder's own train.py runs.
@@ -83,8 +82,7 @@ fn on_rows(text: &str, y: Vec<f64>, expected: [&str; 2]) {
     let mut job = StreamJob::new(source, samples.clone());
     job.options.format = "fix:4.2".parse().expect("a format");
     let circuit = job.circuit().expect("a circuit");
-    let prepared =
-        PreparedOrdinary::new(circuit, Some(samples), OrdinaryOptions::default()).expect("a network");
+    let prepared = PreparedMlp::new(circuit, Some(samples), MlpOptions::default()).expect("a network");
     let folder = directory().join("rows");
     TorchExport::new(&prepared, true).expect("small enough").write(&folder).expect("a folder");
     if jax_is_asked() {

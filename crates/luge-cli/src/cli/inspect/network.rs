@@ -61,7 +61,7 @@ impl NetworkProfile {
                     }
                 };
                 let plan = PreparedTrace::new(&loaded.machine, &input, &options);
-                plan.map_err(|error| Failure::of_endless(error.into(), remedy))?.landscape
+                plan.map_err(|error| Failure::of_endless(error, remedy))?.landscape
             }
         };
         let layers = Layers::of(landscape.network());

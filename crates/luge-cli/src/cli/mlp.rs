@@ -11,8 +11,8 @@ use luge::{
     certificate::answer::verdict_on,
     files::Outputs,
     job::program::overflow,
+    mlp::{LearnerCircuit, MlpModel, MlpOptions, PreparedMlp, TorchError, TorchExport},
     object,
-    ordinary::{LearnerCircuit, OrdinaryModel, OrdinaryOptions, PreparedOrdinary, TorchError, TorchExport},
     stream::{Samples, StreamReport},
 };
 use luge_landscape::mlp::Float;
@@ -66,7 +66,7 @@ failures! {
 
 /// Writes a network for PyTorch, and says so.
 pub(super) fn export_torch(
-    prepared: &PreparedOrdinary,
+    prepared: &PreparedMlp,
     (folder, sparse): (&Path, bool),
     outputs: &mut Outputs,
 ) -> Result<(), Failure> {
@@ -91,13 +91,13 @@ pub(super) fn export_torch(
 pub(super) fn run(
     circuit: impl Into<LearnerCircuit>,
     samples: Option<Samples>,
-    options: OrdinaryOptions,
+    options: MlpOptions,
     args: &TorchArgs,
     (mut outputs, json): (Outputs, bool),
 ) -> Result<(), Failure> {
     let started = Instant::now();
     let file = place(&mut outputs, args.out.as_deref())?;
-    let prepared = PreparedOrdinary::new(circuit, samples, options)?;
+    let prepared = PreparedMlp::new(circuit, samples, options)?;
     if let Some(folder) = &args.torch {
         return export_torch(&prepared, (folder, args.sparse), &mut outputs);
     }
@@ -110,7 +110,7 @@ pub(super) fn run(
     let report = trained?;
     if let Some(file) = file.filter(|_| report.certificate.proves_the_run()) {
         let name = file.path().display().to_string();
-        file.write(OrdinaryModel::new(&prepared, &report).to_bytes(&name)?)?;
+        file.write(MlpModel::new(&prepared, &report).to_bytes(&name)?)?;
     }
     if let Some(program) = &prepared.program {
         show_warnings(&overflow(&program.source, None, &report.wraps), &program.source);
@@ -148,7 +148,7 @@ pub(super) fn describe_report(rows: &mut Rows, report: &StreamReport, steps: &st
     rows.row(end, format!("after {} {steps}", HumanCount(report.steps)));
 }
 
-fn describe(rows: &mut Rows, prepared: &PreparedOrdinary, report: &StreamReport, seconds: f64) {
+fn describe(rows: &mut Rows, prepared: &PreparedMlp, report: &StreamReport, seconds: f64) {
     let (network, constants) = (&prepared.network.network, &prepared.network.constants);
     let taken = match prepared.circuit.samples() {
         Some(_) => format!("; {} samples taken", HumanCount(report.taken)),

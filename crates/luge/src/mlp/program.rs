@@ -8,7 +8,7 @@ use luge_net::NumberFormat;
 use luge_sled::{CircuitOptions, CircuitOutput, CompiledCircuit, Outcome, Rows};
 use serde::{Deserialize, Serialize};
 
-use super::{JobError, LearnerCircuit, OrdinaryOptions, PreparedOrdinary, SampleStream, Theta};
+use super::{JobError, LearnerCircuit, MlpOptions, PreparedMlp, SampleStream, Theta};
 use crate::{
     job::{
         StandardPrimaries,
@@ -103,11 +103,10 @@ impl StreamJob {
     ///
     /// # Errors
     /// If it is not a program, or has no circuit or no network.
-    pub fn ordinary(&self) -> Result<PreparedOrdinary, JobError> {
+    pub fn prepare_mlp(&self) -> Result<PreparedMlp, JobError> {
         let StreamOptions { steps, seed, .. } = self.options;
-        let options =
-            OrdinaryOptions { steps: steps.min(LONGEST_SEARCH), seed, ..OrdinaryOptions::default() };
-        PreparedOrdinary::new(self.circuit()?, Some(self.samples.clone()), options)
+        let options = MlpOptions { steps: steps.min(LONGEST_SEARCH), seed, ..MlpOptions::default() };
+        PreparedMlp::new(self.circuit()?, Some(self.samples.clone()), options)
     }
 
     /// The program as a circuit. Where it loops over the rows of a table, each row passes for the requested number of steps, or for as many

@@ -9,7 +9,7 @@ use luge_net::{Shape, Values};
 use luge_sled::Outcome;
 use luge_train::sequential::{DenseSgd, Perturbation, Real, SequentialEngine, SparseSgd};
 
-use super::{JobError, PreparedOrdinary};
+use super::{JobError, PreparedMlp};
 use crate::{
     certificate::{Claim, translation},
     data::right_rows,
@@ -19,7 +19,7 @@ use crate::{
 /// How far an output may lie from the circuit's, which is a whole multiple of its unit.
 const OUTPUT_TOLERANCE: f64 = 1e-3;
 
-impl PreparedOrdinary {
+impl PreparedMlp {
     /// Trains, compares every iterate with the simulator, and certifies the run. `watch` sees the number of every step.
     ///
     /// # Errors
@@ -228,7 +228,7 @@ impl PreparedOrdinary {
 
 /// The simulator in lockstep with the engine.
 struct Lockstep<'p> {
-    prepared: &'p PreparedOrdinary,
+    prepared: &'p PreparedMlp,
     simulator: Simulator<'p>,
     /// The samples that a program took from a stream, for the interpreter.
     taken: Vec<Sample>,
@@ -237,7 +237,7 @@ struct Lockstep<'p> {
 }
 
 impl<'p> Lockstep<'p> {
-    fn new(prepared: &'p PreparedOrdinary) -> Self {
+    fn new(prepared: &'p PreparedMlp) -> Self {
         let simulator = Simulator::new(&prepared.circuit);
         Self { prepared, simulator, taken: Vec::new(), largest_error: 0.0, wrong: None }
     }

@@ -1,7 +1,7 @@
 //! Circuits run by plain SGD on an ordinary MLP: linear layers and ReLUs, every weight trained, one constant rate.
 //!
-//! [`PreparedOrdinary::new`] runs the circuit's simulator on the stream, chooses constants for that many steps, and builds the network;
-//! [`PreparedOrdinary::train`] trains it in lockstep with the simulator and certifies the run. docs/ordinary.md states the theorem.
+//! [`PreparedMlp::new`] runs the circuit's simulator on the stream, chooses constants for that many steps, and builds the network;
+//! [`PreparedMlp::train`] trains it in lockstep with the simulator and certifies the run. docs/ordinary.md states the theorem.
 
 mod certificate;
 mod learner;
@@ -23,14 +23,14 @@ use crate::{
     trace::LONGEST_SEARCH,
 };
 pub use learner::{LearnerCircuit, Theta};
-pub use model::{OrdinaryCard, OrdinaryModel};
+pub use model::{MlpCard, MlpModel};
 pub use onnx::{MAX_ONNX_BYTES, onnx};
 pub use program::CircuitProgram;
 pub use torch::{MAX_EXPORTED_BYTES, TorchError, TorchExport};
 
 /// How to train.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct OrdinaryOptions {
+pub struct MlpOptions {
     /// What computes the gradients; default: every weight where that takes seconds, otherwise the nonzero weights.
     pub engine: Option<StreamEngineChoice>,
     /// The arithmetic.
@@ -45,7 +45,7 @@ pub struct OrdinaryOptions {
     pub seed: u64,
 }
 
-impl Default for OrdinaryOptions {
+impl Default for MlpOptions {
     fn default() -> Self {
         Self { engine: None, float: Float::F64, steps: 1_000_000, after: 20, n_new: 200, seed: 0 }
     }
@@ -57,25 +57,25 @@ impl Default for OrdinaryOptions {
 /// use std::ops::ControlFlow;
 ///
 /// use luge::{
-///     ordinary::{OrdinaryOptions, PreparedOrdinary},
+///     mlp::{MlpOptions, PreparedMlp},
 ///     stream::Samples,
 /// };
 ///
 /// // Which bits of four a parity counts, by a circuit that ships.
 /// let samples = Samples::Draw("parity:bits=4,hidden=2".parse()?);
 /// let circuit = luge_circuit::Shipped::Parity.circuit(4);
-/// let prepared = PreparedOrdinary::new(circuit, Some(samples), OrdinaryOptions::default())?;
+/// let prepared = PreparedMlp::new(circuit, Some(samples), MlpOptions::default())?;
 /// let report = prepared.train(|_| ControlFlow::Continue(()))?;
 /// assert!(report.halted && report.certificate.proves_the_run());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct PreparedOrdinary {
+pub struct PreparedMlp {
     /// The circuit.
     pub circuit: Circuit,
     /// Its network.
     pub network: CircuitNetwork,
     /// How to train.
-    pub options: OrdinaryOptions,
+    pub options: MlpOptions,
     /// What the simulator does on the same stream.
     pub rehearsal: Rehearsal,
     /// What its registers mean.
@@ -89,7 +89,7 @@ pub struct PreparedOrdinary {
 /// Weights times steps up to which dense training takes seconds.
 const MAX_DENSE_WORK: u64 = 1 << 32;
 
-impl PreparedOrdinary {
+impl PreparedMlp {
     /// Runs the simulator, chooses constants for that many steps, and builds the network.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ impl PreparedOrdinary {
     pub fn new(
         learner: impl Into<LearnerCircuit>,
         samples: Option<Samples>,
-        options: OrdinaryOptions,
+        options: MlpOptions,
     ) -> Result<Self, JobError> {
         let learner = learner.into();
         let circuit = &learner.circuit;

@@ -10,7 +10,7 @@ use luge_machine::Step;
 use luge_net::{NumberFormat, Shape, Values};
 use serde::{Deserialize, Serialize};
 
-use super::{CircuitProgram, LearnerCircuit, OrdinaryOptions, PreparedOrdinary, Theta, coded, network_of};
+use super::{CircuitProgram, LearnerCircuit, MlpOptions, PreparedMlp, Theta, coded, network_of};
 use crate::{
     certificate::{Certificate, Claim},
     data::Preparation,
@@ -20,11 +20,11 @@ use crate::{
 };
 
 /// A trained circuit, and the certificate of the run. Its only block of weights is `memory`, the biases of the memory's layer.
-pub type OrdinaryModel = ModelOf<OrdinaryCard>;
+pub type MlpModel = ModelOf<MlpCard>;
 
 /// The metadata of a model of landscape mlp.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct OrdinaryCard {
+pub struct MlpCard {
     version: u32,
     /// The circuit.
     pub circuit: Circuit,
@@ -43,7 +43,7 @@ pub struct OrdinaryCard {
     /// The steps that the constants were chosen for.
     planned: Step,
     /// How it was trained, with every choice made.
-    options: OrdinaryOptions,
+    options: MlpOptions,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ struct StoredTheta {
     primary: String,
 }
 
-impl Card for OrdinaryCard {
+impl Card for MlpCard {
     const KEY: &'static str = "luge_mlp";
     const VERSION: u32 = 2;
 
@@ -70,10 +70,10 @@ fn inconsistent(reason: impl ToString) -> ModelError {
     ModelError::Inconsistent(reason.to_string())
 }
 
-impl OrdinaryModel {
+impl MlpModel {
     /// The model of a finished training.
     #[must_use]
-    pub fn new(prepared: &PreparedOrdinary, report: &StreamReport) -> Self {
+    pub fn new(prepared: &PreparedMlp, report: &StreamReport) -> Self {
         let n_features = prepared.circuit.samples().map_or(0, |shape| shape.n_features);
         let (samples, preparation) = StoredSamples::of(prepared.samples.as_ref(), n_features);
         let theta = prepared.theta.as_ref().map(|theta| StoredTheta {
@@ -82,8 +82,8 @@ impl OrdinaryModel {
             primary: theta.primary.describe(),
         });
         let claims = report.certificate.claims().into_iter();
-        let card = OrdinaryCard {
-            version: OrdinaryCard::VERSION,
+        let card = MlpCard {
+            version: MlpCard::VERSION,
             circuit: prepared.circuit.clone(),
             steps: report.steps,
             halted: report.halted,
@@ -93,7 +93,7 @@ impl OrdinaryModel {
             program: prepared.program.clone(),
             samples,
             planned: prepared.network.constants.steps,
-            options: OrdinaryOptions { engine: Some(prepared.engine()), ..prepared.options.clone() },
+            options: MlpOptions { engine: Some(prepared.engine()), ..prepared.options.clone() },
         };
         let memory = report.weights.iter().map(|memory| ("memory".to_owned(), memory.into()));
         Self { card, theta: report.theta.clone(), weights: memory.collect() }
@@ -112,7 +112,7 @@ impl OrdinaryModel {
     /// # Errors
     /// If what the model says does not fit together.
     pub fn initial(&self) -> Result<CircuitNetwork, ModelError> {
-        let OrdinaryCard { planned, options, .. } = &self.card;
+        let MlpCard { planned, options, .. } = &self.card;
         let network = network_of(&self.learner()?, *planned, options.float)?.0;
         let (found, n_memory) = (self.memory()?.len(), network.network.layers()[MEMORY_LAYER].n_units());
         match found == n_memory {
@@ -163,15 +163,15 @@ impl OrdinaryModel {
     ///
     /// # Errors
     /// If the data are others, or what the model says does not fit together.
-    pub fn prepare(&self, data: Option<&Data>) -> Result<PreparedOrdinary, ModelError> {
-        let OrdinaryCard { circuit, theta, samples, options, .. } = &self.card;
+    pub fn prepare(&self, data: Option<&Data>) -> Result<PreparedMlp, ModelError> {
+        let MlpCard { circuit, theta, samples, options, .. } = &self.card;
         let read = |data: &Data| {
             let format = theta.as_ref().map(|theta| theta.format);
             let format = format.or(circuit.samples().map(super::sample_format));
             Ok(data.read(format.ok_or_else(|| inconsistent("a table for no samples"))?)?)
         };
         let samples = samples.open(data.map(|data| || read(data)))?;
-        Ok(PreparedOrdinary::new(self.learner()?, samples, options.clone())?)
+        Ok(PreparedMlp::new(self.learner()?, samples, options.clone())?)
     }
 
     /// Trains again: the new certificate, and whether the result is the same model, bit for bit.
@@ -190,7 +190,7 @@ impl OrdinaryModel {
     }
 
     fn learner(&self) -> Result<LearnerCircuit, ModelError> {
-        let OrdinaryCard { circuit, theta, program, .. } = self.card.clone();
+        let MlpCard { circuit, theta, program, .. } = self.card.clone();
         let Some(StoredTheta { words, format, primary }) = theta else { return Ok(circuit.into()) };
         let (n_features, n_labels) =
             circuit.samples().map_or((0, 1), |shape| (shape.n_features, shape.n_labels));

@@ -7,7 +7,7 @@ use luge_landscape::mlp::Float;
 use luge_net::{NumberFormat, Sequential};
 use safetensors::{Dtype, SafeTensorError, tensor::TensorView};
 
-use super::PreparedOrdinary;
+use super::PreparedMlp;
 use crate::{
     object,
     stream::{Concept, Draw, Order, Samples},
@@ -68,7 +68,7 @@ struct Tensor {
     bytes: Vec<u8>,
 }
 
-impl PreparedOrdinary {
+impl PreparedMlp {
     /// For how many steps each row passes, and the rows: those of a table, or what passes until the end.
     fn rows(&self) -> (usize, Rows) {
         let hold = self.program.as_ref().and_then(|program| program.hold);
@@ -103,7 +103,7 @@ impl<'p> TorchExport<'p> {
     ///
     /// # Errors
     /// If it is too large to be written with its zeros.
-    pub fn new(prepared: &'p PreparedOrdinary, sparse: bool) -> Result<Self, TorchError> {
+    pub fn new(prepared: &'p PreparedMlp, sparse: bool) -> Result<Self, TorchError> {
         let network = &prepared.network;
         let float = network.constants.float;
         let (width, dtype) = match float {
