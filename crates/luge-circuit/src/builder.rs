@@ -1,68 +1,68 @@
-//! Builds circuits. Equal gates are shared, and gates that are constants or copies are left out.
+//! Builds circuits. Equal gates are shared; gates that are constants or copies are not created.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::{Circuit, CircuitError, Gate, Input, Literal, Register, RegisterId, SampleShape, WireId};
 
-/// A circuit that grows.
+/// A circuit under construction.
 #[derive(Clone, Debug)]
 pub struct Builder {
-    name: String,
-    samples: Option<SampleShape>,
-    registers: Vec<(String, bool, Option<Literal>)>,
-    gates: Vec<Gate>,
+    /// Not checked yet.
+    circuit: Circuit,
+    /// Registers without a target so far.
+    undriven: BTreeSet<RegisterId>,
     depths: Vec<usize>,
-    known: HashMap<Gate, WireId>,
-    next: Literal,
-    halted: Literal,
-    output: Vec<Literal>,
+    wires: HashMap<Gate, WireId>,
 }
 
 impl Builder {
     /// A circuit without registers that takes no samples and never halts.
     pub fn new(name: impl Into<String>) -> Self {
-        Self {
+        let circuit = Circuit {
             name: name.into(),
             samples: None,
             registers: Vec::new(),
             gates: vec![Gate::False],
-            depths: vec![0],
-            known: HashMap::from([(Gate::False, WireId(0))]),
             next: Literal::FALSE,
             halted: Literal::FALSE,
             output: Vec::new(),
-        }
+        };
+        let wires = HashMap::from([(Gate::False, WireId(0))]);
+        Self { circuit, undriven: BTreeSet::new(), depths: vec![0], wires }
     }
 
-    /// Says what samples look like; without this the circuit takes none.
+    /// Sets the shape of the samples; a circuit without one takes no samples.
     pub fn samples(&mut self, shape: SampleShape) {
-        self.samples = Some(shape);
+        self.circuit.samples = Some(shape);
     }
 
     /// Declares a register.
     pub fn register(&mut self, name: impl Into<String>, initial: bool) -> RegisterId {
-        self.registers.push((name.into(), initial, None));
-        RegisterId::new(self.registers.len() - 1)
+        let id = RegisterId::new(self.circuit.registers.len());
+        self.circuit.registers.push(Register { name: name.into(), initial, target: Literal::FALSE });
+        self.undriven.insert(id);
+        id
     }
 
-    /// Says what a run cycle makes of a register.
+    /// Sets the value that a register gets in a run cycle.
     pub fn set(&mut self, register: RegisterId, target: Literal) {
-        self.registers[register.index()].2 = Some(target);
+        self.undriven.remove(&register);
+        self.circuit.registers[register.index()].target = target;
     }
 
-    /// Says when the circuit is done with the sample that it holds.
+    /// Sets the condition under which the circuit is done with the sample that it holds.
     pub fn next(&mut self, done: Literal) {
-        self.next = done;
+        self.circuit.next = done;
     }
 
-    /// Says when the circuit has halted.
+    /// Sets the condition under which the circuit has halted.
     pub fn halted(&mut self, halted: Literal) {
-        self.halted = halted;
+        self.circuit.halted = halted;
     }
 
-    /// Says what the circuit outputs once halted, as bits of a label.
+    /// Sets the output of the halted circuit, as bits of the labels.
     pub fn output(&mut self, bits: impl IntoIterator<Item = Literal>) {
-        self.output = bits.into_iter().collect();
+        self.circuit.output = bits.into_iter().collect();
     }
 
     /// The value of a register.
@@ -70,17 +70,17 @@ impl Builder {
         self.gate(Gate::Register(register))
     }
 
-    /// A bit from outside.
+    /// An input bit.
     pub fn input(&mut self, bit: Input) -> Literal {
         self.gate(Gate::Input(bit))
     }
 
-    /// A bit of the features of the sample that is held.
+    /// A bit of the features of the held sample.
     pub fn feature(&mut self, bit: usize) -> Literal {
         self.input(Input::Feature(bit))
     }
 
-    /// A bit of the labels of the sample that is held.
+    /// A bit of the labels of the held sample.
     pub fn label(&mut self, bit: usize) -> Literal {
         self.input(Input::Label(bit))
     }
@@ -95,7 +95,7 @@ impl Builder {
         let mut operands: Vec<Literal> = operands.into_iter().filter(|&o| o != Literal::TRUE).collect();
         operands.sort_unstable();
         operands.dedup();
-        // Sorted, a wire stands right before its negation.
+        // After sorting, a wire comes right before its negation.
         if operands.contains(&Literal::FALSE) || operands.windows(2).any(|pair| pair[0] == !pair[1]) {
             return Literal::FALSE;
         }
@@ -106,7 +106,7 @@ impl Builder {
         }
     }
 
-    /// The sum of operands of which at most one is 1 at any time. The simulator refuses to run a circuit where more are.
+    /// The sum of operands of which at most one is 1 at any time. The simulator reports an error if more are.
     pub fn sum(&mut self, operands: impl IntoIterator<Item = Literal>) -> Literal {
         let mut operands: Vec<Literal> = operands.into_iter().filter(|&o| o != Literal::FALSE).collect();
         operands.sort_unstable();
@@ -145,40 +145,37 @@ impl Builder {
         even.negated_if(odd)
     }
 
-    /// The circuit, without gates that nothing reads: literals of the builder mean nothing to it.
+    /// The circuit without unused gates. Wires are renumbered: literals of the builder do not refer to it.
     ///
     /// # Errors
-    /// If a register has no target, a name is used twice or is not a name, an input does not exist, memory depends on the input
-    /// in front, or the output on the sample that is held.
+    /// If a register has no target, a name is invalid or used twice, an input does not exist, a register depends on the
+    /// query, or the output on the held sample.
     pub fn build(self) -> Result<Circuit, CircuitError> {
-        let driven = |(name, initial, target): (String, bool, Option<Literal>)| match target {
-            Some(target) => Ok(Register { name, initial, target }),
-            None => Err(CircuitError::Undriven(name)),
-        };
-        let registers = self.registers.into_iter().map(driven).collect::<Result<_, _>>()?;
-        let Self { name, samples, gates, next, halted, output, .. } = self;
-        Circuit { name, samples, registers, gates, next, halted, output }.checked().map(Circuit::trimmed)
+        let Self { circuit, undriven, .. } = self;
+        match undriven.first() {
+            Some(register) => Err(CircuitError::Undriven(circuit.registers[register.index()].name.clone())),
+            None => circuit.checked().map(Circuit::trimmed),
+        }
     }
 
-    /// Wires so far.
+    /// Number of wires so far.
     #[must_use]
     pub fn n_wires(&self) -> usize {
-        self.gates.len()
+        self.circuit.gates.len()
     }
 
-    /// The layers of logic before a wire, as [`Circuit::depths`] counts them.
+    /// The number of layers up to a wire, as [`Circuit::depths`] counts them.
     pub fn depth(&self, literal: Literal) -> usize {
         self.depths[literal.wire.index()]
     }
 
     pub(crate) fn gate(&mut self, gate: Gate) -> Literal {
-        if let Some(&wire) = self.known.get(&gate) {
-            return wire.into();
-        }
-        let wire = WireId::new(self.gates.len());
-        self.depths.push(gate.depth(&self.depths));
-        self.gates.push(gate.clone());
-        self.known.insert(gate, wire);
+        let Self { circuit, depths, wires, .. } = self;
+        let wire = *wires.entry(gate).or_insert_with_key(|gate| {
+            depths.push(gate.depth(depths));
+            circuit.gates.push(gate.clone());
+            WireId::new(circuit.gates.len() - 1)
+        });
         wire.into()
     }
 }

@@ -1,4 +1,4 @@
-//! The circuit: registers, inputs, gates, outputs; what makes it valid; what its wires carry.
+//! The circuit: registers, inputs, gates and outputs; validation and evaluation.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Literal, RegisterId, Total, WireId};
 
-/// How a feature or a label is written as bits, the lowest bit first.
+/// The encoding of a feature or a label as bits, lowest bit first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Code {
-    /// One bit: 0 stands for -1, 1 for 1.
+    /// One bit: 0 means -1, 1 means 1.
     Bit,
-    /// `n_integer + n_fraction` bits of two's complement; the sign is one of the `n_integer`.
+    /// Two's complement with `n_integer + n_fraction` bits; the sign is one of the `n_integer`.
     Fixed {
-        /// Bits before the point, the sign included.
+        /// Bits before the point, including the sign.
         n_integer: u32,
         /// Bits after the point.
         n_fraction: u32,
@@ -48,16 +48,16 @@ impl fmt::Display for Code {
 pub struct SampleShape {
     /// Number of features.
     pub n_features: usize,
-    /// How each feature is written. Bit `j` of feature `i` is bit `i * n_bits + j` of the sample.
+    /// The encoding of each feature. Bit `j` of feature `i` is bit `i * n_bits + j` of the sample.
     pub feature: Code,
     /// Number of labels.
     #[serde(default = "one")]
     pub n_labels: usize,
-    /// How each label is written. Bit `j` of label `i` is bit `i * n_bits + j` of the labels.
+    /// The encoding of each label. Bit `j` of label `i` is bit `i * n_bits + j` of the labels.
     pub label: Code,
 }
 
-/// What files from before there could be several labels mean.
+/// The default for files that predate several labels.
 fn one() -> usize {
     1
 }
@@ -74,40 +74,40 @@ impl SampleShape {
     }
 }
 
-/// A bit that comes from outside the circuit.
+/// An input bit of the circuit.
 ///
-/// While no sample is held, all bits of features and label are 0.
+/// While no sample is held, all bits of the features and labels are 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Input {
-    /// `x[i]`: a bit of the features of the sample that is held.
+    /// `x[i]`: a bit of the features of the held sample.
     Feature(usize),
-    /// `y`, or `y[i]` where there are several: a bit of its labels.
+    /// `y`, or `y[i]` if there are several: a bit of its labels.
     Label(usize),
     /// `query[i]`: a bit of the features of the network's current input.
     Query(usize),
 }
 
-/// What drives a wire.
+/// The gate that drives a wire.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Gate {
     /// The constant 0: wire 0 and no other.
     False,
     /// The value of a register.
     Register(RegisterId),
-    /// A bit from outside.
+    /// An input bit.
     Input(Input),
     /// 1 if all operands are 1: one unit, `ReLU(2 sum a - 2r + 1)`.
     And(Vec<Literal>),
-    /// The sum of operands of which at most one is 1 at any time: no unit, only weights of the next layer.
+    /// The sum of operands of which at most one is 1 at any time: no unit, only weights in the next layer.
     Sum(Vec<Literal>),
-    /// 1 if an odd number of operands is 1: two units for each operand.
+    /// 1 if an odd number of operands is 1: two units per operand.
     Parity(Vec<Literal>),
-    /// A bit of a number, the lowest is bit 0: two units for each threshold of its digit.
+    /// A bit of a number, where bit 0 is the lowest: two units per threshold of its digit.
     Bit(#[serde(with = "crate::total::shared")] Arc<Total>, u32),
 }
 
 impl Gate {
-    /// What the gate reads.
+    /// The operands of the gate.
     pub fn operands(&self) -> &[Literal] {
         match self {
             Self::False | Self::Register(_) | Self::Input(_) => &[],
@@ -124,14 +124,14 @@ pub struct Register {
     pub name: String,
     /// Its value before the first cycle.
     pub initial: bool,
-    /// The value that a run cycle gives it.
+    /// The value that it gets in a run cycle.
     pub target: Literal,
 }
 
-/// Why registers and gates are not a circuit.
+/// Why registers and gates are not a valid circuit.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CircuitError {
-    /// A name is missing, or is not a single word.
+    /// A name is empty or not a single word.
     #[error(
         "`{0}` is not a name: a name is one word of letters, digits and punctuation except `=`, `&`, `+`, `!`, `,`, `(`, `)`, `'` and `#`"
     )]
@@ -139,21 +139,21 @@ pub enum CircuitError {
     /// Two registers have one name.
     #[error("two registers are called `{0}`")]
     DuplicateName(String),
-    /// A register was declared and its target never said.
+    /// A register was declared but its target was never set.
     #[error("nothing drives register `{0}`")]
     Undriven(String),
     /// Wire 0 is not the constant, or another wire is.
-    #[error("wire {0:?} is the constant where it must not be, or is not where it must")]
+    #[error("wire w{0} is wrong: wire 0 must be the constant, and no other wire may be")]
     Constant(WireId),
-    /// A gate reads a wire that does not come before it, so that logic could run in a circle.
-    #[error("gate {wire} reads {operand}, which does not come before it")]
+    /// A gate reads a wire that does not come before it: the logic could be cyclic.
+    #[error("gate w{wire} reads w{operand}, which does not come before it")]
     NotBefore {
         /// The gate.
         wire: WireId,
-        /// What it reads.
+        /// The wire that it reads.
         operand: WireId,
     },
-    /// Something refers to a wire or register that is not there.
+    /// Something refers to a wire or register that does not exist.
     #[error("{0} reads a wire or register that does not exist")]
     Missing(String),
     /// An input bit does not exist.
@@ -161,24 +161,24 @@ pub enum CircuitError {
     NoSuchInput {
         /// The bit.
         input: Input,
-        /// What there is.
+        /// What exists instead, in words.
         present: String,
     },
-    /// Memory must not depend on the query, which belongs to no sample yet.
+    /// Registers must not depend on the query, because it is not part of a sample.
     #[error("{what} depends on {input}, but only `f` may depend on the query")]
     LooksAhead {
         /// A register, `next` or `halted`.
         what: String,
-        /// A bit it depends on.
+        /// A query bit that it depends on.
         input: Input,
     },
-    /// The output must not depend on the sample that is held.
+    /// The output must not depend on the held sample.
     #[error("`f` depends on {0}, but it may depend only on registers and on the query")]
     LooksBack(Input),
-    /// What is taken comes through the error of a label.
+    /// A sample reaches the network through the error of its labels, so there must be one.
     #[error("samples have no label, and a circuit needs at least one")]
     NoLabel,
-    /// The output has another number of bits than the labels.
+    /// The output and the labels have different numbers of bits.
     #[error("`f` has {n_bits} bits, but the labels of a sample have {expected}")]
     OutputWidth {
         /// Bits of `f`.
@@ -188,22 +188,27 @@ pub enum CircuitError {
     },
 }
 
-/// Whether a character may stand in a name.
-pub(crate) fn in_name(c: char) -> bool {
+/// Whether a character may occur in a name.
+fn in_name(c: char) -> bool {
     !c.is_whitespace() && !c.is_control() && !"=&+!,()'#".contains(c)
 }
 
-/// Two operands of a sum were 1 at once.
+/// The name with `_` in place of characters that names cannot have.
+pub(crate) fn valid_name(name: &str) -> String {
+    if name.is_empty() { "_".to_owned() } else { name.replace(|c| !in_name(c), "_") }
+}
+
+/// Several operands of a sum were 1 at the same time.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{n_ones} operands of the sum {wire} are 1 at once; at most one may be")]
+#[error("{n_ones} operands of the sum w{wire} are 1 at once; at most one may be")]
 pub struct NotExclusive {
     /// The sum.
     pub wire: WireId,
-    /// How many of its operands are 1.
+    /// Number of operands that are 1.
     pub n_ones: usize,
 }
 
-/// The values of all wires in one situation.
+/// The values of all wires at one moment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Values(Vec<bool>);
 
@@ -216,8 +221,8 @@ impl Values {
 
 /// A synchronous circuit; always valid.
 ///
-/// Gates stand in an order in which each reads only earlier ones. The only thing that validity leaves open is whether sums are
-/// exclusive: evaluation checks it.
+/// Each gate reads only gates that come before it. Whether the operands of sums are exclusive is not checked in advance:
+/// evaluation reports it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Parts")]
 pub struct Circuit {
@@ -230,7 +235,7 @@ pub struct Circuit {
     pub(crate) output: Vec<Literal>,
 }
 
-/// A circuit as a file has it, not yet checked.
+/// A circuit as stored in a file, not yet checked.
 #[derive(Deserialize)]
 struct Parts {
     name: String,
@@ -247,7 +252,7 @@ impl TryFrom<Parts> for Circuit {
 
     fn try_from(parts: Parts) -> Result<Self, CircuitError> {
         let Parts { name, samples, registers, mut gates, next, halted, output } = parts;
-        // A file repeats a number at each of its bits; here, as in a builder, they share it.
+        // A file repeats a number for each of its bits; in memory, as in a builder, the bits share it.
         let mut numbers: BTreeMap<Arc<Total>, Arc<Total>> = BTreeMap::new();
         for gate in &mut gates {
             if let Gate::Bit(total, _) = gate {
@@ -264,7 +269,7 @@ impl Circuit {
         &self.name
     }
 
-    /// What its samples look like; `None` for a circuit that takes none, and runs until it halts.
+    /// The shape of its samples; `None` for a circuit that takes none and runs until it halts.
     pub fn samples(&self) -> Option<SampleShape> {
         self.samples
     }
@@ -274,32 +279,32 @@ impl Circuit {
         &self.registers
     }
 
-    /// What drives each wire, in an order in which gates read only earlier ones.
+    /// The gate of each wire. Each gate reads only earlier ones.
     pub fn gates(&self) -> &[Gate] {
         &self.gates
     }
 
-    /// What drives a wire.
+    /// The gate of a wire.
     pub fn gate(&self, wire: WireId) -> &Gate {
         &self.gates[wire.index()]
     }
 
-    /// `next`: the circuit is done with the sample that it holds.
+    /// `next`: the circuit is done with the held sample.
     pub fn next(&self) -> Literal {
         self.next
     }
 
-    /// `halted`: nothing changes any more.
+    /// `halted`: nothing changes anymore.
     pub fn halted(&self) -> Literal {
         self.halted
     }
 
-    /// `f`: the output once halted, as bits of the labels; empty if the circuit has none.
+    /// `f`: the output of the halted circuit, as bits of the labels; empty if it has none.
     pub fn output(&self) -> &[Literal] {
         &self.output
     }
 
-    /// The values of all wires, given the registers and what each input carries.
+    /// The values of all wires, given those of the registers and inputs.
     ///
     /// # Errors
     /// If two operands of a sum are 1 at once.
@@ -309,7 +314,7 @@ impl Circuit {
         input: impl Fn(Input) -> bool,
     ) -> Result<Values, NotExclusive> {
         let mut values = Values(Vec::with_capacity(self.gates.len()));
-        // Bits of one number stand side by side.
+        // The bits of a number are consecutive gates.
         let mut number: Option<(&Arc<Total>, u64)> = None;
         for (index, gate) in self.gates.iter().enumerate() {
             let ones = |operands: &[Literal]| operands.iter().filter(|&&literal| values.get(literal)).count();
@@ -347,15 +352,15 @@ impl Circuit {
             Some(_) => Ok(()),
             None => Err(CircuitError::Missing(what.to_owned())),
         };
-        let memory = self.registers.iter().map(|r| (r.name.as_str(), r.target));
-        let memory: Vec<_> = memory.chain([("next", self.next), ("halted", self.halted)]).collect();
-        memory.iter().try_for_each(|&(what, literal)| known(what, literal))?;
+        let state = self.registers.iter().map(|r| (r.name.as_str(), r.target));
+        let state: Vec<_> = state.chain([("next", self.next), ("halted", self.halted)]).collect();
+        state.iter().try_for_each(|&(what, literal)| known(what, literal))?;
         self.output.iter().try_for_each(|&literal| known("f", literal))?;
 
         let query = self.dependence(|input| matches!(input, Input::Query(_)));
         let ahead =
             |&(what, literal): &(&str, Literal)| Some((what.to_owned(), query[literal.wire.index()]?));
-        if let Some((what, input)) = memory.iter().find_map(ahead) {
+        if let Some((what, input)) = state.iter().find_map(ahead) {
             return Err(CircuitError::LooksAhead { what: format!("`{what}`"), input });
         }
         let held = self.dependence(|input| !matches!(input, Input::Query(_)));
@@ -388,12 +393,11 @@ impl Circuit {
             return Err(CircuitError::Constant(wire));
         }
         match gate {
-            Gate::Register(register) if register.index() >= self.registers.len() => {
-                return Err(CircuitError::Missing(format!("gate {wire}")));
-            }
             Gate::Input(input) => self.check_input(*input)?,
-            Gate::Bit(total, bit) if !total.is_valid() || *bit >= total.n_bits() => {
-                return Err(CircuitError::Missing(format!("gate {wire}")));
+            Gate::Register(register) if register.index() < self.registers.len() => {}
+            Gate::Bit(total, bit) if total.is_valid() && *bit < total.n_bits() => {}
+            Gate::Register(_) | Gate::Bit(..) => {
+                return Err(CircuitError::Missing(format!("gate w{wire}")));
             }
             _ => {}
         }
@@ -419,7 +423,7 @@ impl Circuit {
         }
     }
 
-    /// For each wire one of the `chosen` inputs that it depends on, if there is one.
+    /// For each wire one of the `chosen` inputs that it depends on, if there are any.
     fn dependence(&self, chosen: impl Fn(Input) -> bool) -> Vec<Option<Input>> {
         let mut found: Vec<Option<Input>> = Vec::with_capacity(self.gates.len());
         for gate in &self.gates {

@@ -1,48 +1,28 @@
 //! Typed indices and literals.
 
-use std::{fmt, ops::Not};
+use std::ops::Not;
 
+use luge_machine::typed_id;
 use serde::{Deserialize, Serialize};
 
-macro_rules! typed_id {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-        pub struct $name(pub u32);
-
-        impl $name {
-            /// The id of the `index`-th item.
-            ///
-            /// # Panics
-            /// If there are more than 2^32 items.
-            pub fn new(index: usize) -> Self {
-                Self(u32::try_from(index).expect(concat!("too many items for ", stringify!($name))))
-            }
-
-            /// The position of the item in its list.
-            pub fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-    };
-}
-
 typed_id!(
-    /// A register, counted in order of declaration.
-    RegisterId
+    /// A register, numbered in order of declaration.
+    #[derive(Serialize, Deserialize)]
+    RegisterId(u32)
 );
 typed_id!(
     /// A wire: the value of one gate. Wire 0 is always false.
-    WireId
+    #[derive(Serialize, Deserialize)]
+    WireId(u32)
 );
 
-/// A wire or its negation. Negation costs nothing. In files twice the wire, plus 1 for a negation.
+/// A wire or its negation; negation costs nothing. Files store it as one number: twice the wire, plus 1 if negated.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(from = "u64", into = "u64")]
 pub struct Literal {
     /// The wire.
     pub wire: WireId,
-    /// Whether its negation is meant.
+    /// Whether the literal is the negation of the wire.
     pub negated: bool,
 }
 
@@ -57,7 +37,7 @@ impl Literal {
         Self { wire: WireId(0), negated: value }
     }
 
-    /// The literal, or its negation where the condition holds.
+    /// The literal, or its negation if the condition holds.
     pub(crate) fn negated_if(self, condition: bool) -> Self {
         Self { negated: self.negated != condition, ..self }
     }
@@ -76,7 +56,7 @@ impl From<Literal> for u64 {
 
 impl From<u64> for Literal {
     fn from(code: u64) -> Self {
-        // A wire beyond the last is refused with the circuit.
+        // A wire number that is too large is rejected when the circuit is checked.
         Self { wire: WireId(u32::try_from(code >> 1).unwrap_or(u32::MAX)), negated: code & 1 == 1 }
     }
 }
@@ -92,11 +72,5 @@ impl Not for Literal {
 
     fn not(self) -> Self {
         Self { negated: !self.negated, ..self }
-    }
-}
-
-impl fmt::Display for WireId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "w{}", self.0)
     }
 }

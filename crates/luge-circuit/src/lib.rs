@@ -1,7 +1,7 @@
 //! Synchronous circuits that learn from a stream of samples.
 //!
 //! A [`Circuit`] has registers, inputs and logic. One clock cycle is one step of SGD on the network that is built from it
-//! (docs/construction.md, section 11); the [`Simulator`] says what each cycle does and shares no code with training.
+//! (docs/construction.md, section 11). The [`Simulator`] is the reference for each cycle and shares no code with training.
 //!
 //! ```
 //! use luge_circuit::{Builder, Code, Sample, SampleShape, Simulator};

@@ -1,7 +1,7 @@
-//! The usual building blocks of circuits: or, xor, multiplexers, words of bits, sums, comparisons, decoders.
+//! The usual building blocks: or, xor, multiplexers, words, sums, comparisons, decoders.
 //!
-//! A word is a slice of literals, the lowest bit first. Everything is made of [`Builder::and`], [`Builder::sum`] and
-//! [`Builder::parity`]; each says how many layers of ands and parities it adds.
+//! A word is a slice of literals, lowest bit first. Everything is built from [`Builder::and`], [`Builder::sum`] and
+//! [`Builder::parity`]; the documentation of each function states how many layers it adds.
 
 use crate::{Builder, Literal, RegisterId};
 
@@ -18,7 +18,7 @@ impl Builder {
             (Some(value), _) => b.negated_if(value),
             (_, Some(value)) => a.negated_if(value),
             (None, None) => {
-                // The same gate for a ^ b, !a ^ b and so on.
+                // a ^ b, !a ^ b and so on share their gates.
                 let (low, high): (Literal, Literal) = (a.wire.min(b.wire).into(), a.wire.max(b.wire).into());
                 let (one, other) = (self.and([low, !high]), self.and([!low, high]));
                 self.sum([one, other]).negated_if(a.negated != b.negated)
@@ -40,13 +40,13 @@ impl Builder {
         }
     }
 
-    /// For each operand whether it is the first that is 1. One layer.
+    /// For each operand, whether it is the first that is 1. One layer.
     pub fn first(&mut self, operands: &[Literal]) -> Vec<Literal> {
         let earlier = |i: usize| operands[..i].iter().map(|&operand| !operand);
         (0..operands.len()).map(|i| self.and(earlier(i).chain([operands[i]]))).collect()
     }
 
-    /// For each number whether a word is that number: 2^n literals of which exactly one is 1. One layer.
+    /// For each number, whether the word equals it: 2^n literals of which exactly one is 1. One layer.
     pub fn decode(&mut self, word: &[Literal]) -> Vec<Literal> {
         (0..1_usize << word.len())
             .map(|number| {
@@ -69,7 +69,7 @@ impl Builder {
         word.iter().map(|&register| self.value(register)).collect()
     }
 
-    /// Says what a run cycle makes of the registers of a word.
+    /// Sets the values that the registers of a word get in a run cycle.
     pub fn set_word(&mut self, word: &[RegisterId], target: &[Literal]) {
         assert_eq!(word.len(), target.len(), "bits of a word and of its target");
         word.iter().zip(target).for_each(|(&register, &literal)| self.set(register, literal));
@@ -81,7 +81,7 @@ impl Builder {
         one.iter().zip(other).map(|(&one, &other)| self.mux(condition, one, other)).collect()
     }
 
-    /// The sum of two words and a carry, and the carry out of it. One layer for each bit.
+    /// The sum of two words and a carry, and the carry out. One layer per bit.
     pub fn add(&mut self, a: &[Literal], b: &[Literal], carry: Literal) -> (Vec<Literal>, Literal) {
         assert_eq!(a.len(), b.len(), "bits of two words");
         let mut carry = carry;
@@ -95,7 +95,7 @@ impl Builder {
         (sum, carry)
     }
 
-    /// The sum of many words in two's complement, as a word of `n_bits` bits: carries beyond it are dropped.
+    /// The sum of many words in two's complement, as a word of `n_bits` bits; further carries are dropped.
     pub fn add_all(&mut self, words: Vec<Vec<Literal>>, n_bits: usize) -> Vec<Literal> {
         let extended = |word: Vec<Literal>| {
             let sign = word.last().copied().unwrap_or(Literal::FALSE);
@@ -118,7 +118,7 @@ impl Builder {
         self.and(same)
     }
 
-    /// Whether one word is less than another, both without sign. Two layers.
+    /// Whether one unsigned word is less than another. Two layers.
     pub fn less(&mut self, a: &[Literal], b: &[Literal]) -> Literal {
         let same: Vec<Literal> = a.iter().zip(b).map(|(&a, &b)| !self.xor(a, b)).collect();
         let decided: Vec<Literal> =

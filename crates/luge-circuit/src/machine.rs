@@ -1,13 +1,14 @@
-//! Turing machines as circuits: a register for each state, each head position and each cell that can be written.
+//! Turing machines as circuits: one register per state, per head position and per writable cell.
 //!
-//! A run cycle is a step of the machine. Departs from docs/construction.md, sections 4b and 4c: registers hold the state alone, and
-//! symbols are read in the cycle that needs them, not one cycle ahead. So a state that drops the sample may be followed by one
-//! that looks at the next (it must only not stop on what it sees), and three layers of ands are enough.
+//! A run cycle is a step of the machine. Departs from docs/construction.md, sections 4b and 4c: registers hold the state
+//! alone, and symbols are read in the cycle that needs them, not one cycle ahead. So a state that drops the sample may be
+//! followed by one that reads the next sample (as long as it does not stop on what it reads), and three layers of ands
+//! are enough.
 //!
-//! A machine that learns from a stream shows the sample on cells of a read-only tape. A state that takes sets `next`: the sample
-//! that is held is dropped, the next cycle takes another, and registers wait for it. Labels are copied into registers by a state
-//! that latches, so that label cells change when the machine says so. Until the machine first takes, its cells show
-//! the input; the sample that every circuit takes in its first cycle is dropped unseen.
+//! A machine that learns from a stream sees the sample in cells of a read-only tape. A state that takes sets `next`: the
+//! circuit drops the held sample, the next cycle takes another, and the registers do not change meanwhile. A state that
+//! latches copies the labels into registers, so the label cells change only then. Before the machine first takes, these
+//! cells hold the input; the sample that every circuit takes in its first cycle is dropped unseen.
 
 use std::ops::Range;
 
@@ -16,12 +17,12 @@ use luge_machine::{
     stream::{Breach, Memory, check},
 };
 
-use crate::{Builder, Circuit, CircuitError, Literal, RegisterId, SampleShape};
+use crate::{Builder, Circuit, CircuitError, Literal, RegisterId, SampleShape, circuit::valid_name};
 
-/// Why a machine on these tapes is not a circuit.
+/// Why a machine with these tapes cannot be a circuit.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MachineError {
-    /// Something of the input or the memory lies beyond the cells that the circuit has.
+    /// A part of the input or the memory is outside the circuit's cells.
     #[error("cell {cell} of tape `{tape}` is outside of the cells {} to {} that the circuit has", .cells.start, .cells.end - 1)]
     OutsideCells {
         /// The tape's name.
@@ -31,16 +32,16 @@ pub enum MachineError {
         /// The cells of the circuit.
         cells: Range<Cell>,
     },
-    /// The tape that shows the sample is written.
+    /// The tape that holds the sample is not read-only.
     #[error("tape `{tape}` shows the sample, and must be read-only")]
     Written {
         /// The tape's name.
         tape: String,
     },
-    /// The machine takes samples, but it is not said where they are shown, or the other way round.
+    /// The machine takes samples but has no memory for them, or the other way round.
     #[error("the machine takes samples exactly if it has cells that show them")]
     NoMemory,
-    /// The cells that show a sample are more or fewer than its bits.
+    /// The memory and a sample have different sizes.
     #[error("{n_cells} cells show {n_bits} bits of a sample; a circuit holds one sample at a time")]
     Memory {
         /// Cells of features and labels.
@@ -51,7 +52,7 @@ pub enum MachineError {
     /// A state takes or latches at the wrong time.
     #[error(transparent)]
     Breach(#[from] Breach),
-    /// A state that follows a take may stop on symbols of a sample that is not there yet.
+    /// A state that follows a take may stop before it has seen the new sample.
     #[error(
         "state `{state}` follows a state that takes a sample and has no rule for some symbols on tape `{tape}`, which shows the \
          sample: the circuit would stop before it has one; give the state a rule for every symbol there, or let another state \
@@ -68,70 +69,60 @@ pub enum MachineError {
     Circuit(#[from] CircuitError),
 }
 
-/// What a circuit needs to know of a machine's tapes.
+/// The tapes of a machine that becomes a circuit.
 #[derive(Clone, Debug)]
 pub struct Tapes<'t> {
     /// The content of the tapes at the start.
     pub input: &'t Input,
-    /// The cells that each tape has; a head that leaves them halts the circuit.
+    /// The cells of each tape; a head that leaves them halts the circuit.
     pub cells: Range<Cell>,
-    /// Where samples are shown, and what they look like.
+    /// The memory for samples, and their shape.
     pub samples: Option<(&'t Memory, SampleShape)>,
 }
 
 /// The registers that hold a machine's configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MachineRegisters {
-    /// For each state whether the machine is in it.
+    /// One per state: whether the machine is in it.
     pub states: Vec<RegisterId>,
-    /// For each tape and each cell whether the head is on it.
+    /// One per tape and cell: whether the head is on it.
     pub heads: Vec<Vec<RegisterId>>,
-    /// For each tape that can be written the symbol in each cell; no registers for a read-only tape.
+    /// One per tape and cell: its symbol. Read-only tapes have none.
     pub symbols: Vec<Vec<RegisterId>>,
     /// The first cell of every tape.
     pub first: Cell,
 }
 
-/// The circuit of a machine, which outputs nothing, and its registers.
+/// The circuit of a machine, without output, and its registers.
 ///
 /// # Errors
-/// If the input does not fit the cells, the memory does not fit the samples, or a state takes or latches wrongly.
+/// If the input does not fit the cells, the memory does not fit the samples, or a state takes or latches at the wrong time.
 pub fn circuit_of(
     normal: &NormalForm,
     tapes: &Tapes<'_>,
 ) -> Result<(Circuit, MachineRegisters), MachineError> {
-    let mut builder = builder(normal);
-    let registers = lay(&mut builder, normal, tapes)?;
+    let (builder, registers) = builder(normal, tapes)?;
     Ok((builder.build()?, registers))
 }
 
-/// An empty circuit with the machine's name.
-pub fn builder(normal: &NormalForm) -> Builder {
-    let name = normal.machine().name().unwrap_or("machine");
-    Builder::new(name.replace(|c: char| !crate::circuit::in_name(c), "_"))
-}
-
-/// Puts a machine into a circuit: registers, their targets, `next` and `halted`. An output may be added.
+/// The circuit of a machine, to which an output can be added, and its registers.
 ///
 /// # Errors
 /// As [`circuit_of`].
-pub fn lay(
-    builder: &mut Builder,
-    normal: &NormalForm,
-    tapes: &Tapes<'_>,
-) -> Result<MachineRegisters, MachineError> {
+pub fn builder(normal: &NormalForm, tapes: &Tapes<'_>) -> Result<(Builder, MachineRegisters), MachineError> {
     let machine = normal.machine();
     check(machine)?;
     check_tapes(normal, tapes)?;
+    let mut builder = Builder::new(valid_name(machine.name().unwrap_or("machine")));
     let cells = usize::try_from(tapes.cells.end - tapes.cells.start).unwrap_or(0);
     let states = machine.state_ids().map(|q| builder.register(format!("state[{q}]"), q == machine.start()));
     let states = states.collect();
     let mut registers =
         MachineRegisters { states, heads: Vec::new(), symbols: Vec::new(), first: tapes.cells.start };
     for tape in machine.tape_ids() {
-        let laid = tapes.input.tapes.get(tape.index());
+        let input = tapes.input.tapes.get(tape.index());
         let cell = |i: usize| tapes.cells.start + Cell::try_from(i).unwrap_or(Cell::MAX);
-        let head = laid.map_or(0, |laid| laid.head);
+        let head = input.map_or(0, |input| input.head);
         let row = (0..cells).map(|i| builder.register(format!("head{tape}[{}]", cell(i)), cell(i) == head));
         registers.heads.push(row.collect());
         let written = if normal.read_only(tape) { 0..0 } else { 0..cells };
@@ -140,13 +131,13 @@ pub fn lay(
         });
         registers.symbols.push(row.collect());
     }
-    Wiring { builder, normal, tapes, registers: &registers }.connect()?;
-    Ok(registers)
+    Wiring { builder: &mut builder, normal, tapes, registers: &registers }.connect()?;
+    Ok((builder, registers))
 }
 
-/// The symbol in a cell at the start.
+/// The initial symbol of a cell.
 fn initial(input: &Input, tape: TapeId, cell: Cell) -> bool {
-    let symbols = input.tapes.get(tape.index()).map_or(&[][..], |laid| &laid.symbols);
+    let symbols = input.tapes.get(tape.index()).map_or(&[][..], |input| &input.symbols);
     usize::try_from(cell).ok().and_then(|i| symbols.get(i)) == Some(&SymbolId(1))
 }
 
@@ -161,9 +152,9 @@ fn check_tapes(normal: &NormalForm, tapes: &Tapes<'_>) -> Result<(), MachineErro
         if tapes.cells.contains(&cell) { Ok(()) } else { Err(outside()) }
     };
     for tape in machine.tape_ids() {
-        let laid = tapes.input.tapes.get(tape.index());
-        inside(tape, laid.map_or(0, |laid| laid.head))?;
-        let filled = laid.and_then(|laid| laid.symbols.iter().rposition(|&symbol| symbol == SymbolId(1)));
+        let input = tapes.input.tapes.get(tape.index());
+        inside(tape, input.map_or(0, |input| input.head))?;
+        let filled = input.and_then(|input| input.symbols.iter().rposition(|&symbol| symbol == SymbolId(1)));
         filled.map_or(Ok(()), |last| inside(tape, Cell::try_from(last).unwrap_or(Cell::MAX)))?;
         if filled.is_some() {
             inside(tape, 0)?;
@@ -184,13 +175,13 @@ fn check_tapes(normal: &NormalForm, tapes: &Tapes<'_>) -> Result<(), MachineErro
     memory.features.iter().chain(&memory.labels).try_for_each(|&cell| inside(memory.tape, cell))
 }
 
-/// What all situations in which a rule applies have in common, as one wire.
+/// A set of situations in which the same rule applies, as one wire.
 struct Applied<'m> {
     wire: Literal,
     state: StateId,
-    /// Whether it depends on the tape that shows the sample.
+    /// Whether it depends on the tape that holds the sample.
     sees_sample: bool,
-    /// `None` where no rule applies and the machine stops.
+    /// `None` if no rule applies and the machine stops.
     rule: Option<&'m Rule>,
 }
 
@@ -245,7 +236,7 @@ impl<'w> Wiring<'w> {
         Ok(())
     }
 
-    /// After a take no sample is held for a cycle, and cells that show it are 0: no state may stop on that.
+    /// For one cycle after a take no sample is held, and its cells read as 0: no state may stop because of them.
     fn check_stops(&self, applied: &[Applied<'_>]) -> Result<(), MachineError> {
         let (machine, Some((memory, _))) = (self.normal.machine(), self.tapes.samples) else { return Ok(()) };
         let takes = |a: &&Applied<'_>| machine.state(a.state).samples == SampleUse::Take;
@@ -286,7 +277,7 @@ impl<'w> Wiring<'w> {
         self.tapes.samples.is_some_and(|(memory, _)| memory.tape == tape)
     }
 
-    /// The cells that show the sample, and what they show.
+    /// The cells that hold the sample, and their symbols.
     fn show_memory(&mut self, takes: Literal, latches: Literal) -> Vec<(Cell, Literal)> {
         let Some((memory, _)) = self.tapes.samples else { return Vec::new() };
         let at_start = |cell: Cell| initial(self.tapes.input, memory.tape, cell);
@@ -309,7 +300,7 @@ impl<'w> Wiring<'w> {
         shown
     }
 
-    /// Splits the situations of a state by the symbols that decide between its rules: the first rule that matches applies.
+    /// Splits the situations of a state by the symbols that its rules read: the first rule that matches applies.
     fn apply(
         &mut self,
         state: StateId,

@@ -1,22 +1,22 @@
-//! Circuits that ship: learners of any number of bits, one run cycle a sample.
+//! Circuits that ship with Luge: learners for any number of bits, with one run cycle per sample.
 
 use crate::{Builder, Circuit, Code, Literal, SampleShape};
 
-/// A family of circuits, one for each number of bits.
+/// A family of circuits, one per number of bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shipped {
-    /// The bit that every label copies.
+    /// Finds the bit that every label copies.
     WhichBit,
-    /// The bits that a parity counts, by Gauss-Jordan elimination.
+    /// Finds the bits of a parity, by Gauss-Jordan elimination.
     Parity,
-    /// The bits that a disjunction mentions, by Winnow.
+    /// Finds the bits of a disjunction, by Winnow.
     Winnow,
 }
 
-/// Bits of a weight of [`Shipped::Winnow`]: 0 stands for 0, and e for 2^(e-1).
+/// Bits of a weight of [`Shipped::Winnow`]: 0 means 0, and e means 2^(e-1).
 const EXPONENT_BITS: usize = 3;
 
-/// Bits of the counter of samples that Winnow classified in a row; it halts when all are 1.
+/// Bits of the counter of samples in a row that Winnow classified correctly; it halts when all are 1.
 const ENOUGH_BITS: usize = 5;
 
 impl Shipped {
@@ -74,31 +74,31 @@ fn which_bit(b: &mut Builder, n: usize) {
     let y = b.label(0);
     for i in 0..n {
         let x = b.feature(i);
-        // Where the two agree: both are 1, or both are 0.
+        // The two agree if both are 1 or both are 0.
         let agrees = [b.and([candidates[i], x, y]), b.and([candidates[i], !x, !y])];
         let stays = b.sum(agrees);
         b.set(registers[i], stays);
     }
     let first = b.first(&candidates);
-    // At most one is left if the first has no other after it.
+    // One candidate is left if none follows the first.
     let alone: Vec<Literal> = (0..n)
         .map(|i| b.and([first[i]].into_iter().chain(candidates[i + 1..].iter().map(|&c| !c))))
         .collect();
     let none = b.and(candidates.iter().map(|&c| !c));
     let halted = b.sum(alone.into_iter().chain([none]));
     b.halted(halted);
-    let said: Vec<Literal> = (0..n)
+    let selected: Vec<Literal> = (0..n)
         .map(|i| {
             let query = b.query(i);
             b.and([first[i], query])
         })
         .collect();
-    let f = b.sum(said);
+    let f = b.sum(selected);
     b.output([f]);
 }
 
-/// Row `i`, once known, has its pivot at bit `i` and 0 at the pivots of all other rows, so that one cycle can reduce the sample
-/// by all rows at once, take the lowest bit that is left as the pivot of a new row, and clear it from the others.
+/// Row `i`, once known, has its pivot at bit `i` and 0 at the pivots of all other rows. So one cycle can reduce the sample
+/// by all rows at once, make its lowest remaining bit the pivot of a new row, and clear that bit in the others.
 fn parity(b: &mut Builder, n: usize) {
     let known = b.word_register("known", n, 0);
     let rows: Vec<_> = (0..n).map(|i| b.word_register(&format!("row{i}"), n + 1, 0)).collect();
@@ -119,7 +119,7 @@ fn parity(b: &mut Builder, n: usize) {
         let at_pivot: Vec<Literal> = (0..n).map(|p| b.and([row_values[i][p], pivot[p]])).collect();
         let cleared = b.sum(at_pivot);
         for j in 0..=n {
-            // A new row, or an old one with or without the reduced sample added to it.
+            // A new row, or an old one to which the reduced sample is added or not.
             let ways = [
                 b.and([pivot[i], reduced[j]]),
                 b.and([row_values[i][j], !cleared, !pivot[i]]),
@@ -142,23 +142,23 @@ fn parity(b: &mut Builder, n: usize) {
     b.output([f]);
 }
 
-/// Littlestone's Winnow: the circuit predicts that a disjunction holds if the weights of the bits that are 1 sum to `n` or more. Weights are powers
-/// of two: a wrong 0 doubles those of the bits that are 1, a wrong 1 halves them, down to 0.
+/// Littlestone's Winnow: the circuit predicts 1 if the weights of the bits that are 1 sum to `n` or more. Weights are
+/// powers of two: a wrong 0 doubles those of the bits that are 1, a wrong 1 halves them, down to 0.
 fn winnow(b: &mut Builder, n: usize) {
     let weights: Vec<_> = (0..n).map(|i| b.word_register(&format!("weight{i}"), EXPONENT_BITS, 1)).collect();
     let right = b.word_register("right", ENOUGH_BITS, 0);
     let weight_values: Vec<Vec<Literal>> = weights.iter().map(|weight| b.word_value(weight)).collect();
     let x: Vec<Literal> = (0..n).map(|i| b.feature(i)).collect();
     let query: Vec<Literal> = (0..n).map(|i| b.query(i)).collect();
-    let said = weigh(b, &weight_values, &x);
+    let predicted = weigh(b, &weight_values, &x);
     let output = weigh(b, &weight_values, &query);
     b.output([output]);
     let y = b.label(0);
-    let (too_low, too_high) = (b.and([y, !said]), b.and([!y, said]));
+    let (too_low, too_high) = (b.and([y, !predicted]), b.and([!y, predicted]));
     for i in 0..n {
         let levels = b.decode(&weight_values[i]);
         let (up, down) = (b.and([too_low, x[i]]), b.and([too_high, x[i]]));
-        // Exponents as numbers, one up or down, and never beyond the first and the last.
+        // Exponents go up or down by one, but not beyond the first and the last.
         let top = levels.len() - 1;
         let mut after: Vec<Vec<Literal>> = vec![Vec::new(); EXPONENT_BITS];
         for (level, &at) in levels.iter().enumerate() {
@@ -191,7 +191,7 @@ fn weigh(b: &mut Builder, weights: &[Vec<Literal>], bits: &[Literal]) -> Literal
         .map(|(weight, &bit)| {
             let levels = b.decode(weight);
             let ones: Vec<Literal> = levels[1..].iter().map(|&level| b.and([level, bit])).collect();
-            // No sign: a weight is not negative.
+            // The sign bit: weights are nonnegative.
             ones.into_iter().chain([Literal::FALSE]).collect()
         })
         .collect();

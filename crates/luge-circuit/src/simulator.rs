@@ -1,8 +1,8 @@
-//! What a circuit does, cycle by cycle, in plain Boolean values.
+//! Simulates a circuit cycle by cycle, with plain Boolean values.
 
 use crate::{Circuit, Input, NotExclusive, RegisterId, Values};
 
-/// A sample as bits: see [`SampleShape`](crate::SampleShape) for their order.
+/// A sample as bits, in the order that [`SampleShape`](crate::SampleShape) defines.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Sample {
     /// The bits of all features.
@@ -16,9 +16,9 @@ pub struct Sample {
 pub enum Cycle {
     /// The circuit has halted: nothing changed.
     Halted,
-    /// No sample was held: the one that passed is held now, and registers stayed.
+    /// No sample was held: the circuit took the current one, and the registers did not change.
     Take,
-    /// Every register became its target; the sample was dropped if `next`.
+    /// Every register got its target value; the sample was dropped if `next`.
     Run,
 }
 
@@ -54,22 +54,22 @@ impl<'c> Simulator<'c> {
         self.registers[register.index()]
     }
 
-    /// The sample that is held.
+    /// The held sample.
     pub fn held(&self) -> Option<&Sample> {
         self.held.as_ref()
     }
 
-    /// Cycles that took or ran.
+    /// Number of cycles that took a sample or ran.
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// How many samples were taken.
+    /// Number of samples taken.
     pub fn n_taken(&self) -> u64 {
         self.n_taken
     }
 
-    /// The values of all wires while `query` is in front; a query without bits reads as 0.
+    /// The values of all wires for the input `query`; missing bits of the query are 0.
     ///
     /// # Errors
     /// If two operands of a sum are 1 at once.
@@ -90,7 +90,7 @@ impl<'c> Simulator<'c> {
         Ok(self.values(&[])?.get(self.circuit.halted()))
     }
 
-    /// `f` of an input, whether or not the circuit has halted.
+    /// The output `f` for an input, whether or not the circuit has halted.
     ///
     /// # Errors
     /// If two operands of a sum are 1 at once.
@@ -99,13 +99,13 @@ impl<'c> Simulator<'c> {
         Ok(self.circuit.output().iter().map(|&literal| values.get(literal)).collect())
     }
 
-    /// Makes one cycle while `sample` passes.
+    /// Makes one cycle with `sample` as the current sample.
     ///
     /// # Errors
     /// If two operands of a sum are 1 at once; nothing changes then.
     ///
     /// # Panics
-    /// If the sample has another shape than the circuit's samples.
+    /// If the sample does not have the shape of the circuit's samples.
     pub fn step(&mut self, sample: &Sample) -> Result<Cycle, NotExclusive> {
         if let Some(shape) = self.circuit.samples() {
             let found = (sample.features.len(), sample.label.len());

@@ -1,15 +1,15 @@
-//! How large and how deep a circuit is.
+//! The size and depth of a circuit, and the removal of unused parts.
 
 use std::sync::Arc;
 
 use crate::{Circuit, Gate, Literal, RegisterId, Total, WireId};
 
-/// What a circuit is made of.
+/// The numbers of a circuit's parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Size {
-    /// Registers.
+    /// Number of registers.
     pub n_registers: usize,
-    /// Ands: a unit each.
+    /// Ands: one unit each.
     pub n_ands: usize,
     /// Sums of exclusive operands.
     pub n_sums: usize,
@@ -19,12 +19,12 @@ pub struct Size {
     pub n_bits: usize,
     /// Operands of all gates.
     pub n_operands: usize,
-    /// The most ands and parities on a way from a register or an input to a register or an output.
+    /// The most layers on a path from a register or an input to a register or an output.
     pub depth: usize,
 }
 
 impl Gate {
-    /// Its depth, given that of all wires before it.
+    /// Its depth, given those of all earlier wires.
     pub(crate) fn depth(&self, depths: &[usize]) -> usize {
         let below = self.operands().iter().map(|operand| depths[operand.wire.index()]).max().unwrap_or(0);
         below
@@ -54,8 +54,8 @@ impl Circuit {
         size
     }
 
-    /// For each wire the most layers on a way to it, its own included: one for an and or a parity, none for a sum, and for a bit
-    /// of a number as many as it has digits down to there.
+    /// For each wire the most layers on a path to it, including its own: one for an and or a parity, none for a sum, and
+    /// for a bit of a number one per digit down to that bit.
     pub fn depths(&self) -> Vec<usize> {
         let mut depths: Vec<usize> = Vec::with_capacity(self.gates().len());
         for gate in self.gates() {
@@ -64,14 +64,14 @@ impl Circuit {
         depths
     }
 
-    /// Everything that reads a wire from outside the logic: targets of registers, `next`, `halted`, `f`.
+    /// The literals that the logic computes: targets of registers, `next`, `halted` and `f`.
     pub fn roots(&self) -> impl Iterator<Item = Literal> {
         let targets = self.registers().iter().map(|register| register.target);
         targets.chain([self.next(), self.halted()]).chain(self.output().iter().copied())
     }
 
-    /// The same circuit without registers on which neither those that are kept nor any output depends. Also says where each
-    /// register is then.
+    /// The same circuit without registers on which neither the `kept` ones nor any output depends, and the new id of each
+    /// register that remains.
     #[must_use]
     pub fn without_unread_registers(mut self, kept: &[RegisterId]) -> (Self, Vec<Option<RegisterId>>) {
         let mut needed = vec![false; self.registers.len()];
@@ -95,7 +95,7 @@ impl Circuit {
         }
         let (registers, wires) = (retain(&mut self.registers, &needed), retain(&mut self.gates, &used));
         let renumber = |literal: &mut Literal| literal.wire = WireId::new(wires[literal.wire.index()]);
-        // Bits of one number go on to share it.
+        // The bits of a number keep sharing it.
         let mut number: Option<[Arc<Total>; 2]> = None;
         for gate in &mut self.gates {
             match gate {
@@ -122,7 +122,7 @@ impl Circuit {
         (self, needed.into_iter().zip(registers).map(place).collect())
     }
 
-    /// The same circuit without gates that nothing reads. Gates keep their order.
+    /// The same circuit without unused gates. Gates keep their order.
     #[must_use]
     pub(crate) fn trimmed(self) -> Self {
         let all: Vec<RegisterId> = (0..self.registers.len()).map(RegisterId::new).collect();
@@ -130,7 +130,7 @@ impl Circuit {
     }
 }
 
-/// Keeps some items; the place of each among those that are kept.
+/// Keeps some items, and returns the new position of each of them.
 fn retain<T>(items: &mut Vec<T>, kept: &[bool]) -> Vec<usize> {
     let mut at = kept.iter();
     items.retain(|_| at.next() == Some(&true));

@@ -26,7 +26,7 @@ impl fmt::Display for SampleShape {
 }
 
 impl SampleShape {
-    /// Reads what [`Display`](fmt::Display) writes.
+    /// Parses what [`Display`](fmt::Display) writes.
     pub fn parse(text: &str) -> Option<Self> {
         let (n_features, codes) = text.split_once(' ')?;
         let (feature, labels) = codes.split_once(", ")?;
@@ -42,7 +42,7 @@ impl SampleShape {
 }
 
 impl Code {
-    /// Reads `bit` or `fix:I.F`, with at most 32 bits.
+    /// Parses `bit` or `fix:I.F`, with at most 32 bits.
     pub fn parse(text: &str) -> Option<Self> {
         if text == "bit" {
             return Some(Self::Bit);
@@ -55,7 +55,7 @@ impl Code {
     }
 }
 
-/// A literal under the name of what drives it.
+/// A literal, named after its register or input if it has one.
 struct Named<'c>(&'c Circuit, Literal);
 
 impl fmt::Display for Named<'_> {
@@ -68,7 +68,7 @@ impl fmt::Display for Named<'_> {
         match circuit.gate(literal.wire) {
             Gate::Register(register) => f.write_str(&circuit.registers()[register.index()].name),
             Gate::Input(input) => input.fmt(f),
-            _ => literal.wire.fmt(f),
+            _ => write!(f, "w{}", literal.wire),
         }
     }
 }
@@ -91,11 +91,11 @@ impl fmt::Display for Circuit {
             let wire = WireId::new(index);
             match gate {
                 Gate::False | Gate::Register(_) | Gate::Input(_) => {}
-                Gate::And(operands) => writeln!(f, "{wire} = {}", list(operands, " & "))?,
-                Gate::Sum(operands) => writeln!(f, "{wire} = {}", list(operands, " + "))?,
-                Gate::Parity(operands) => writeln!(f, "{wire} = parity({})", list(operands, ", "))?,
+                Gate::And(operands) => writeln!(f, "w{wire} = {}", list(operands, " & "))?,
+                Gate::Sum(operands) => writeln!(f, "w{wire} = {}", list(operands, " + "))?,
+                Gate::Parity(operands) => writeln!(f, "w{wire} = parity({})", list(operands, ", "))?,
                 Gate::Bit(total, bit) => {
-                    write!(f, "{wire} = bit({bit}, {}", total.constant)?;
+                    write!(f, "w{wire} = bit({bit}, {}", total.constant)?;
                     for (&operand, weight) in total.operands.iter().zip(&total.weights) {
                         write!(f, " + {weight} {}", Named(self, operand))?;
                     }

@@ -1,5 +1,5 @@
-//! Whole numbers as weighted sums of bits. A network adds without carries: a sum is one affine form, and thresholds turn it into
-//! bits, the highest first.
+//! Integers as weighted sums of bits. A network adds without carries: a sum is one affine form, and thresholds convert
+//! it to bits, highest first.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -7,28 +7,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Builder, Gate, Literal, WireId};
 
-/// A number that is not negative: a constant plus a weight for each operand that is 1.
+/// A nonnegative number: a constant plus the weights of the operands that are 1.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Total {
-    /// What the number is if all operands are 0.
+    /// The value if all operands are 0.
     pub constant: u64,
-    /// The bits that are added up.
+    /// The bits of the sum.
     pub operands: Vec<Literal>,
-    /// What each counts.
+    /// The weight of each operand.
     pub weights: Vec<u64>,
 }
 
-/// A sum of more bits is read in several parts with carries between them, so that 32-bit floats hold it exactly.
+/// A sum with more bits is computed in several parts with carries between them, so that 32-bit floats are exact.
 const MAX_PART: u32 = 16;
 
-/// Bits of a digit: 2^n - 1 thresholds in one layer.
+/// Bits per digit: a digit of n bits takes 2^n - 1 thresholds in one layer.
 const DIGIT: u32 = 3;
 
-/// Sums of more operands are read one bit first: each threshold of the first digit reads all operands.
+/// The first digit of a sum with more operands has one bit, because each of its thresholds reads all operands.
 const MANY_OPERANDS: usize = 8;
 
 impl Total {
-    /// Whether each operand has a weight, and the sum stays small.
+    /// Whether each operand has a weight and the sum is small.
     pub(crate) fn is_valid(&self) -> bool {
         let sum = self.weights.iter().try_fold(self.constant, |sum, &weight| sum.checked_add(weight));
         self.operands.len() == self.weights.len() && sum.is_some_and(|sum| sum < 1 << 40)
@@ -39,12 +39,12 @@ impl Total {
         self.constant + self.weights.iter().sum::<u64>()
     }
 
-    /// Bits of the largest value.
+    /// Number of bits of the largest value.
     pub fn n_bits(&self) -> u32 {
         u64::BITS - self.most().leading_zeros()
     }
 
-    /// The lowest bit of each digit, the highest digit first. Each digit is one layer of thresholds.
+    /// The lowest bit of each digit, highest digit first. Each digit is one layer of thresholds.
     pub fn digits(&self) -> Vec<u32> {
         let first = if self.operands.len() > MANY_OPERANDS { 1 } else { DIGIT };
         let mut lowest = self.n_bits().saturating_sub(first);
@@ -56,19 +56,19 @@ impl Total {
         digits
     }
 
-    /// How many layers after its operands a bit is known.
+    /// Number of layers from the operands to a bit.
     pub fn layers_until(&self, bit: u32) -> usize {
         1 + self.digits().iter().take_while(|&&lowest| lowest > bit).count()
     }
 
-    /// The number, given the operands' values.
+    /// The value, given those of the operands.
     pub fn value(&self, of: impl Fn(Literal) -> bool) -> u64 {
         let terms = self.operands.iter().zip(&self.weights);
         terms.filter(|(literal, _)| of(**literal)).fold(self.constant, |sum, (_, weight)| sum + weight)
     }
 }
 
-/// Totals in files.
+/// Serialises a shared total like the total itself.
 pub(crate) mod shared {
     use std::sync::Arc;
 
@@ -85,7 +85,7 @@ pub(crate) mod shared {
     }
 }
 
-/// A weighted sum of literals, modulo a power of two, that grows term by term.
+/// A weighted sum of literals, used modulo a power of two.
 #[derive(Clone, Debug, Default)]
 pub struct Affine {
     constant: i128,
@@ -116,7 +116,7 @@ impl Affine {
         other.terms.iter().for_each(|(&wire, &own)| *self.terms.entry(wire).or_default() += own * weight);
     }
 
-    /// The same modulo a power of two, which keeps weights small.
+    /// The sum with all weights reduced modulo 2^`n_bits`.
     #[must_use]
     pub fn modulo(mut self, n_bits: u32) -> Self {
         let modulus = 1_i128 << n_bits;
@@ -126,23 +126,23 @@ impl Affine {
         self
     }
 
-    /// Literals that are added up.
+    /// Number of wires in the sum.
     #[must_use]
     pub fn n_terms(&self) -> usize {
         self.terms.len()
     }
 
-    /// Adds a word without sign, times a weight.
+    /// Adds an unsigned word times a weight.
     pub fn add_word(&mut self, word: &[Literal], weight: i128) {
         word.iter().enumerate().for_each(|(bit, &literal)| self.add(literal, weight << bit));
     }
 }
 
 impl Builder {
-    /// The low bits of a sum, the lowest first.
+    /// The low bits of a sum, lowest first.
     ///
     /// # Panics
-    /// If more than 126 bits are wanted.
+    /// If `n_bits` is more than 126.
     pub fn total(&mut self, sum: &Affine, n_bits: u32) -> Vec<Literal> {
         assert!(n_bits <= 126, "{n_bits} bits of a sum");
         let modulus = 1_i128 << n_bits;
@@ -150,7 +150,7 @@ impl Builder {
         let mut terms: Vec<(Literal, u128)> = Vec::new();
         for (&wire, weight) in &sum.terms {
             let weight = weight.rem_euclid(modulus);
-            // w l = w + (2^n - w) !l: the smaller weight of the two.
+            // Modulo 2^n, w l = w + (2^n - w) !l: use the smaller of the two weights.
             if weight > modulus / 2 {
                 constant += weight;
                 terms.push((!Literal::from(wire), (modulus - weight).unsigned_abs()));
@@ -176,10 +176,10 @@ impl Builder {
         bits
     }
 
-    /// All bits of a sum that is small.
+    /// All bits of a small sum.
     fn number(&mut self, mut constant: u64, mut terms: Vec<(Literal, u64)>) -> Vec<Literal> {
         let mut bits = Vec::new();
-        // A lowest bit that nothing is added to is known without a sum.
+        // As long as the lowest bit has at most one term, it needs no sum.
         loop {
             let mut odd = terms.iter().enumerate().filter(|(_, term)| term.1 % 2 == 1).map(|(at, _)| at);
             let (first, more) = (odd.next(), odd.next().is_some());
@@ -200,10 +200,10 @@ impl Builder {
         bits
     }
 
-    /// Whether one number in two's complement is less than another. One layer for up to 15 bits.
+    /// Whether one number in two's complement is less than another. One layer up to 15 bits.
     pub fn less_signed(&mut self, a: &[Literal], b: &[Literal]) -> Literal {
         let n_bits = a.len().max(b.len());
-        // With the sign turned numbers have none, and a < b if b + !a has a carry.
+        // With the sign bit inverted the numbers are unsigned, and a < b if b + !a has a carry.
         let bit = |word: &[Literal], at: usize| {
             let literal = word[at.min(word.len() - 1)];
             if at + 1 == n_bits { !literal } else { literal }

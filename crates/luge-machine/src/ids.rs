@@ -1,7 +1,8 @@
-//! Typed indices, so that a state, a symbol and a tape do not mix by accident.
+//! Typed indices, so that states, symbols and tapes cannot be confused.
 
-use std::fmt;
-
+/// Defines an index type: `typed_id!(/// Doc. NAME(INTEGER))`.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! typed_id {
     ($(#[$doc:meta])* $name:ident($repr:ty)) => {
         $(#[$doc])*
@@ -23,24 +24,24 @@ macro_rules! typed_id {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{}", self.0)
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                self.0.fmt(f)
             }
         }
     };
 }
 
 typed_id!(
-    /// A state of a machine, counted in order of declaration.
+    /// A state of a machine, numbered in order of declaration.
     StateId(u32)
 );
 typed_id!(
-    /// A symbol of one tape's alphabet, counted in order of declaration.
+    /// A symbol of one tape's alphabet, numbered in order of declaration.
     SymbolId(u8)
 );
 typed_id!(
-    /// A tape of a machine, counted in order of declaration.
+    /// A tape of a machine, numbered in order of declaration.
     TapeId(u8)
 );
 

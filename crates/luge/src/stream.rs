@@ -217,8 +217,7 @@ impl PreparedStream {
         let first = usize::try_from(-cells.start).unwrap_or(0) + first;
         let tapes = machine::Tapes { input: &self.input, cells, samples: Some((&memory, shape)) };
         let normal = &self.learner.lowered().normal;
-        let mut builder = machine::builder(normal);
-        let registers = machine::lay(&mut builder, normal, &tapes)?;
+        let (mut builder, registers) = machine::builder(normal, &tapes)?;
         // A tape that is never written has no registers, and theta is 0.
         let words = registers.symbols[track.index()].get(first..).unwrap_or_default();
         let words = words.chunks_exact(layout.width()).take(self.primary.n_weights()).map(<[_]>::to_vec);

@@ -1,4 +1,4 @@
-//! And-gates of two operands as a circuit.
+//! Reads AIGER files, and converts their two-input and-gates to a circuit.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -7,41 +7,42 @@ use std::{
 
 use flussab_aiger::{
     InnerParseError, ParseError,
-    aig::{Aig, AigStructureError, OrderedAig, Renumber, RenumberConfig, SymbolTarget},
+    aig::{Aig, AigStructureError, OrderedAig, Renumber, RenumberConfig, Symbol, SymbolTarget},
     ascii, binary,
 };
 use luge_machine::Diagnostic;
 
-use crate::{Builder, Circuit, Code, Input, Literal, SampleShape};
+use crate::{Builder, Circuit, Code, Input, Literal, SampleShape, circuit::valid_name};
 
 /// What an AIGER file holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Loaded {
     /// The circuit.
     pub circuit: Circuit,
-    /// What the author should know although the file is accepted.
+    /// Problems that do not make the file invalid.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Most inputs of a binary file, which says how many there are and nothing else of them.
+/// The most inputs of a binary file. Its header states their number, and nothing else in it bounds that.
 const MAX_INPUTS: usize = 1 << 20;
 
-/// Reads an AIGER file, ascii or binary. The circuit is called `name` unless the file's comment says otherwise.
+/// Reads an AIGER file, ASCII or binary. The circuit is called `name` unless the file's comment names it.
 ///
-/// Spans are those of lines of an ascii file, and empty in a binary one.
+/// Diagnostics point to lines of an ASCII file; in a binary file their spans are empty.
 ///
 /// # Errors
-/// Everything that keeps the file from being a circuit.
+/// Every reason why the file is not a valid circuit.
 pub fn read(bytes: &[u8], name: &str) -> Result<Loaded, Vec<Diagnostic>> {
     let source = Source::new(bytes);
     let aig = source.parse().map_err(|diagnostic| vec![diagnostic])?;
     Reader::new(source, aig, name).read()
 }
 
-/// A file and where its lines begin.
+/// A file.
 struct Source<'s> {
     bytes: &'s [u8],
     ascii: bool,
+    /// The start of each line.
     lines: Vec<usize>,
 }
 
@@ -52,7 +53,7 @@ impl<'s> Source<'s> {
         Self { bytes, ascii, lines: [0].into_iter().chain(starts).collect() }
     }
 
-    /// The bytes of a line of an ascii file, counted from 0.
+    /// The byte range of a line of an ASCII file, counted from 0.
     fn line(&self, line: usize) -> Range<usize> {
         let start = self.lines.get(line).copied().unwrap_or(self.bytes.len());
         let end = self.lines.get(line + 1).map_or(self.bytes.len(), |&next| next - 1);
@@ -65,62 +66,55 @@ impl<'s> Source<'s> {
             self.check_utf8(0)?;
             let parser =
                 ascii::Parser::<u32>::from_read(self.bytes, ascii::Config::default()).map_err(wrong)?;
-            let header = parser.header();
-            self.admit(
-                &[header.input_count, header.latch_count, header.output_count, header.and_gate_count],
-                &[header.bad_state_property_count, header.invariant_constraint_count],
-                &[header.justice_property_count, header.fairness_constraint_count],
-            )?;
+            self.check_header()?;
             parser.parse().map_err(wrong)
         } else {
             let parser =
                 binary::Parser::<u32>::from_read(self.bytes, binary::Config::default()).map_err(wrong)?;
-            let header = parser.header();
-            if header.input_count > MAX_INPUTS {
-                return Err(self.refusal(format!(
-                    "{} inputs, but a binary file may have at most {MAX_INPUTS}",
-                    header.input_count
-                )));
-            }
-            self.admit(
-                &[header.latch_count, header.output_count, header.and_gate_count],
-                &[header.bad_state_property_count, header.invariant_constraint_count],
-                &[header.justice_property_count, header.fairness_constraint_count],
-            )?;
-            let n_lines = 1 + header.latch_count + header.output_count;
-            let n_lines = n_lines + header.bad_state_property_count + header.invariant_constraint_count;
-            let gates = self.lines.get(n_lines).copied().unwrap_or(self.bytes.len());
-            // A number ends with the first byte below 128; a gate is two numbers.
-            let ends = (gates..self.bytes.len()).filter(|&i| self.bytes[i] < 128);
-            let symbols = ends.map(|i| i + 1).nth((2 * header.and_gate_count).saturating_sub(1));
-            let symbols = if header.and_gate_count == 0 { Some(gates) } else { symbols };
-            self.check_utf8(symbols.unwrap_or(self.bytes.len()))?;
+            let symbols = self.check_header()?;
+            self.check_utf8(symbols)?;
             parser.parse().map(Aig::from).map_err(wrong)
         }
     }
 
-    /// Refuses bytes from `start` on that are no text: the parser does not expect them in symbols.
+    /// Rejects bytes from `start` on that are not UTF-8: the parser does not expect them in symbols.
     fn check_utf8(&self, start: usize) -> Result<(), Diagnostic> {
         let fault = |_| self.refusal("symbols and comments are not valid UTF-8".to_owned());
         std::str::from_utf8(&self.bytes[start..]).map(|_| ()).map_err(fault)
     }
 
-    /// Refuses a header that promises more than the file has, before memory is set aside for it, and what we do not read.
-    fn admit(&self, listed: &[usize], safety: &[usize], liveness: &[usize]) -> Result<(), Diagnostic> {
-        let counts = listed.iter().chain(safety).chain(liveness);
-        if counts.fold(0_usize, |sum, &count| sum.saturating_add(count)) > self.bytes.len() {
+    /// Rejects counts that are larger than the file, before memory is allocated for them, and properties that are not
+    /// supported. Returns where the symbols of a binary file begin.
+    fn check_header(&self) -> Result<usize, Diagnostic> {
+        // `aag M I L O A B C J F`, where the last four may be missing.
+        let line = self.bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let mut counts = [0; 9];
+        for (count, word) in counts.iter_mut().zip(String::from_utf8_lossy(line).split_whitespace().skip(1)) {
+            *count = word.parse().unwrap_or(usize::MAX);
+        }
+        let [_, n_inputs, n_latches, n_outputs, n_gates, n_bad, n_constraints, n_justice, n_fairness] =
+            counts;
+        if !self.ascii && n_inputs > MAX_INPUTS {
+            let message = format!("{n_inputs} inputs, but a binary file may have at most {MAX_INPUTS}");
+            return Err(self.refusal(message));
+        }
+        // A binary file does not list its inputs.
+        let listed = if self.ascii { &counts[1..] } else { &counts[2..] };
+        if listed.iter().fold(0_usize, |sum, &count| sum.saturating_add(count)) > self.bytes.len() {
             return Err(self.refusal("the file is shorter than its header says".to_owned()));
         }
-        if liveness.iter().any(|&count| count > 0) {
-            let help = "only outputs and bad states are read";
+        if n_justice + n_fairness > 0 {
             let refusal = self.refusal("the file has justice or fairness properties".to_owned());
-            return Err(refusal.with_help(help));
+            return Err(refusal.with_help("only outputs and bad states are read"));
         }
-        let latches = if self.ascii { listed[1] } else { listed[0] };
-        if safety.iter().any(|&count| count > 0) && latches == 0 {
+        if n_bad + n_constraints > 0 && n_latches == 0 {
             return Err(self.refusal("the file has properties but no latches".to_owned()));
         }
-        Ok(())
+        let n_lines = 1 + n_latches + n_outputs + n_bad + n_constraints;
+        let gates = self.lines.get(n_lines).copied().unwrap_or(self.bytes.len());
+        // A gate is two numbers; a number ends with the first byte below 128.
+        let ends = (gates..self.bytes.len()).filter(|&i| self.bytes[i] < 128).map(|i| i + 1);
+        Ok([gates].into_iter().chain(ends).nth(2 * n_gates).unwrap_or(self.bytes.len()))
     }
 
     fn refusal(&self, message: String) -> Diagnostic {
@@ -144,15 +138,15 @@ struct Reader<'s> {
     source: Source<'s>,
     aig: Aig<u32>,
     builder: Builder,
-    /// What the file says of its samples.
+    /// The shape of the samples as the comment gives it.
     samples: Option<String>,
-    /// What each variable is, once the gates are in order: the constant, inputs, latches, gates.
+    /// The literal of each variable in topological order: the constant, inputs, latches, gates.
     values: Vec<Literal>,
     faults: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
 }
 
-/// Where a signal stands in the file.
+/// The place of a signal in the file.
 #[derive(Clone, Copy)]
 enum Place {
     Input(usize),
@@ -164,9 +158,9 @@ enum Place {
 impl<'s> Reader<'s> {
     fn new(source: Source<'s>, aig: Aig<u32>, name: &str) -> Self {
         let comment = aig.comment.as_deref().unwrap_or_default();
-        let said = |word: &str| comment.lines().find_map(|line| line.strip_prefix(word));
-        let builder = Builder::new(tidy(said("circuit ").unwrap_or(name)));
-        let samples = said("samples ").map(str::to_owned);
+        let after = |word: &str| comment.lines().find_map(|line| line.strip_prefix(word));
+        let builder = Builder::new(valid_name(after("circuit ").unwrap_or(name)));
+        let samples = after("samples ").map(str::to_owned);
         let values = vec![Literal::FALSE];
         Self { source, aig, builder, samples, values, faults: Vec::new(), warnings: Vec::new() }
     }
@@ -205,7 +199,7 @@ impl<'s> Reader<'s> {
         Ok(Loaded { circuit: self.builder.build().map_err(refused)?, warnings: self.warnings })
     }
 
-    /// The line where something stands in an ascii file.
+    /// The line of a signal in an ASCII file.
     fn span(&self, place: Place) -> Range<usize> {
         let counts = [
             1,
@@ -235,7 +229,7 @@ impl<'s> Reader<'s> {
         symbol.map(|symbol| symbol.name.as_ref())
     }
 
-    /// What each input of the file is; `None` for one that nothing may use.
+    /// The meaning of each input of the file; `None` for an input that nothing may use.
     fn inputs(&mut self) -> Vec<Option<Input>> {
         let n_inputs = self.aig.inputs.len();
         let mut names: Vec<Option<String>> = vec![None; n_inputs];
@@ -279,8 +273,8 @@ impl<'s> Reader<'s> {
             n_integer => Code::Fixed { n_integer, n_fraction: 0 },
         };
         let found = SampleShape { n_features: n_bits, feature: Code::Bit, n_labels: 1, label };
-        let Some(said) = &self.samples else { return Some(found) };
-        let shape = SampleShape::parse(said);
+        let Some(given) = &self.samples else { return Some(found) };
+        let shape = SampleShape::parse(given);
         let fits = |shape: &SampleShape| {
             n_bits <= shape.n_feature_bits()
                 && n_label <= shape.n_label_bits()
@@ -288,7 +282,7 @@ impl<'s> Reader<'s> {
         };
         if shape.as_ref().is_none_or(|shape| !fits(shape)) {
             let message = format!(
-                "the comment says `samples {said}`, but the inputs are {n_bits} bits of features and {n_label} of a label"
+                "the comment says `samples {given}`, but the inputs are {n_bits} bits of features and {n_label} of a label"
             );
             self.faults.push(Diagnostic::error(self.source.line(0), message, ""));
         }
@@ -298,10 +292,14 @@ impl<'s> Reader<'s> {
     fn registers(&mut self) -> Vec<crate::RegisterId> {
         let mut taken = BTreeSet::new();
         let mut registers = Vec::with_capacity(self.aig.latches.len());
-        let names: HashMap<usize, String> = self.aig.symbols.iter().filter_map(latch_name).collect();
+        let latch_name = |symbol: &Symbol<'_>| match symbol.target {
+            SymbolTarget::Latch(i) => Some((i, valid_name(&symbol.name))),
+            _ => None,
+        };
+        let mut names: HashMap<usize, String> = self.aig.symbols.iter().filter_map(latch_name).collect();
         for i in 0..self.aig.latches.len() {
             let latch = self.aig.latches[i];
-            let mut name = names.get(&i).map_or_else(|| format!("l{i}"), |name| tidy(name));
+            let mut name = names.remove(&i).unwrap_or_else(|| format!("l{i}"));
             while !taken.insert(name.clone()) {
                 name.push('_');
             }
@@ -317,7 +315,7 @@ impl<'s> Reader<'s> {
         registers
     }
 
-    /// Notes signals that are defined twice, and those that are used but not defined, or must not be used.
+    /// Reports signals that are defined twice, and uses of signals that are undefined or have an unknown meaning.
     fn check_signals(&mut self, bits: &[Option<Input>]) {
         let Aig { inputs, latches, and_gates, outputs, bad_state_properties, .. } = self.aig.clone();
         let mut defined: HashMap<u32, Place> = HashMap::from([(0, Place::Output(0))]);
@@ -348,12 +346,12 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// The same signals in an order in which each gate reads only earlier ones; nothing if there are faults.
+    /// The same signals in topological order; `None` if there are faults.
     fn ordered(&mut self) -> Option<OrderedAig<u32>> {
         if !self.faults.is_empty() {
             return None;
         }
-        // Constraints of model checkers mean nothing here.
+        // Constraints, which model checkers use, are ignored.
         let aig = Aig { invariant_constraints: Vec::new(), ..self.aig.clone() };
         match Renumber::renumber_aig(RenumberConfig::default(), &aig) {
             Ok((ordered, _)) => Some(ordered),
@@ -370,7 +368,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// What a code of the ordered signals stands for.
+    /// The literal of a code of the ordered signals.
     fn value(&self, code: u32) -> Literal {
         self.values[code as usize / 2].negated_if(code & 1 == 1)
     }
@@ -426,7 +424,7 @@ fn input_of(name: &str) -> Option<Input> {
     bit("x").map(Input::Feature).or(bit("y").map(Input::Label)).or(bit("query").map(Input::Query))
 }
 
-/// Whether a symbol names an output of ours.
+/// Whether a symbol is the name of an output.
 fn is_output(name: &str) -> bool {
     name == "next" || name == "halted" || indexed(name, "f").is_some()
 }
@@ -442,17 +440,4 @@ fn indexed(name: &str, word: &str) -> Option<usize> {
 fn position(input: Input) -> usize {
     let (Input::Feature(i) | Input::Label(i) | Input::Query(i)) = input;
     i
-}
-
-fn latch_name(symbol: &flussab_aiger::aig::Symbol<'_>) -> Option<(usize, String)> {
-    match symbol.target {
-        SymbolTarget::Latch(i) => Some((i, symbol.name.to_string())),
-        _ => None,
-    }
-}
-
-/// A name without the characters that circuits do not allow in names.
-fn tidy(name: &str) -> String {
-    let tidy: String = name.chars().map(|c| if crate::circuit::in_name(c) { c } else { '_' }).collect();
-    if tidy.is_empty() { "_".to_owned() } else { tidy }
 }

@@ -1,4 +1,4 @@
-//! A circuit as and-gates of two operands.
+//! Writes AIGER files: converts a circuit to two-input and-gates.
 
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
@@ -10,12 +10,12 @@ use flussab_aiger::{
 
 use crate::{Circuit, Gate, Input, Literal, Total};
 
-/// Which of the two kinds of AIGER files.
+/// The two kinds of AIGER files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Encoding {
     /// Text, `.aag`.
     Ascii,
-    /// Deltas in bytes, `.aig`.
+    /// Binary, `.aig`.
     Binary,
 }
 
@@ -33,7 +33,7 @@ pub fn write(circuit: &Circuit, encoding: Encoding) -> Vec<u8> {
     bytes
 }
 
-/// The bits from outside in the order in which files list them.
+/// The inputs in the order in which files list them.
 fn inputs(circuit: &Circuit) -> Vec<Input> {
     let Some(shape) = circuit.samples() else { return Vec::new() };
     let n_bits = shape.n_feature_bits();
@@ -41,7 +41,7 @@ fn inputs(circuit: &Circuit) -> Vec<Input> {
     (0..n_bits).map(Input::Feature).chain(label).chain((0..n_bits).map(Input::Query)).collect()
 }
 
-/// Codes of AIGER literals while gates of two operands are added; equal gates are one.
+/// The and-gates so far; equal gates are shared. Literals are AIGER codes.
 struct Codes {
     ands: Vec<OrderedAndGate<u32>>,
     first: u32,
@@ -68,7 +68,7 @@ impl Codes {
         self.and(one ^ 1, other ^ 1) ^ 1
     }
 
-    /// The bits of a number: adders for three bits of one weight until no weight has more than one.
+    /// The bits of a number: full adders reduce the bits of each weight until one is left.
     fn number(&mut self, total: &Total, operands: &[u32]) -> Vec<u32> {
         let n_bits = total.n_bits() as usize;
         let mut columns: Vec<Vec<u32>> = (0..=n_bits).map(|_| Vec::new()).collect();
@@ -91,7 +91,7 @@ impl Codes {
         columns.into_iter().map(|column| column.first().copied().unwrap_or(0)).collect()
     }
 
-    /// A tree of gates, so that depth grows with the logarithm.
+    /// A balanced tree of gates, whose depth is logarithmic.
     fn tree(&mut self, mut operands: Vec<u32>, join: fn(&mut Self, u32, u32) -> u32, none: u32) -> u32 {
         while operands.len() > 1 {
             let pair = |pair: &[u32]| if let [a, b] = *pair { join(self, a, b) } else { pair[0] };
@@ -118,7 +118,7 @@ fn ordered(circuit: &Circuit) -> OrderedAig<u32> {
             Gate::Register(register) => code(inputs.len() + register.index()),
             Gate::Input(input) => positions[input],
             Gate::And(_) => codes.tree(operands, Codes::and, 1),
-            // Exclusive operands: their sum is their or.
+            // The operands are exclusive, so their sum is their disjunction.
             Gate::Sum(_) => {
                 codes.tree(operands.into_iter().map(|operand| operand ^ 1).collect(), Codes::and, 1) ^ 1
             }
