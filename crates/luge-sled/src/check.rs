@@ -1,4 +1,4 @@
-//! Syntax to core: resolves names and types, inserts sizes, inlines functions, and flattens arrays of arrays.
+//! The checker: resolves names and types, inserts sizes, inlines functions, and flattens arrays of arrays.
 
 mod exprs;
 mod functions;
@@ -26,25 +26,25 @@ use crate::{
 };
 use types::Shape;
 
-/// The most statements a program may have once its loops are unrolled and its functions inlined.
+/// The most statements of a program after unrolling and inlining.
 const MAX_STATEMENTS: usize = 20_000;
 
-/// The most numbers and bits in all variables and arrays.
+/// The most numbers and bits in all variables and arrays together.
 const MAX_NUMBERS: usize = 1 << 16;
 
-/// Functions call each other at most this deep.
-const DEEPEST_CALL: usize = 64;
+/// The deepest nesting of calls.
+const MAX_CALL_DEPTH: usize = 64;
 
-/// Blocks and expressions nest at most this deep once functions are inlined: they take the stack.
-const MAX_LEVELS: usize = 400;
+/// The deepest nesting of blocks and expressions after inlining; it bounds the use of the stack.
+const MAX_NESTING: usize = 400;
 
-/// The most expressions, counted as statements are.
+/// The most expressions after unrolling and inlining.
 const MAX_EXPRESSIONS: usize = 200_000;
 
-/// Words that mean something already.
-const TAKEN: [&str; 6] = ["relu", "abs", "min", "max", "sign", "random"];
+/// Names of built-in functions.
+const RESERVED: [&str; 6] = ["relu", "abs", "min", "max", "sign", "random"];
 
-/// Where the numbers or bits of a view are.
+/// Where the elements of a view are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Source {
     Slot(Slot),
@@ -53,7 +53,7 @@ enum Source {
     Data,
 }
 
-/// A variable, an array, a part of one, or one element.
+/// A variable, an array, or a part of an array.
 #[derive(Clone, Debug)]
 struct View {
     source: Source,
@@ -62,53 +62,52 @@ struct View {
     shape: Shape,
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Debug)]
 enum Binding {
-    /// Something that cannot be assigned to; `None` if it was declared in error, and everything about it has been said.
+    /// A value that cannot be assigned to; `None` if its declaration had an error, which has been reported.
     Value(Option<Value>),
     Variable(View),
-    /// Features or labels, known inside a loop over the data only.
+    /// Features or labels, which can be used only inside a loop over the data.
     Data(View),
     Alias(Option<Shape>),
     Tape(usize),
 }
 
-/// What an expression turned out to be. Where there is none, everything about it has been said.
+/// The value of an expression. Functions return `None` for an expression with an error that has been reported.
 #[derive(Clone, Debug)]
 enum Value {
     Constant(Ratio),
-    /// An integer made of variables of loops that are not unrolled.
+    /// An integer that depends on variables of loops that are not unrolled.
     Index(Affine),
     Number(Expr),
     Bit(Expr),
     Array(View),
-    /// The elements, and what each of them is.
+    /// The elements and their shape.
     List(Vec<Value>, Shape),
 }
 
-/// What is known of a loop's variable.
+/// A loop variable.
 #[derive(Clone, Debug)]
 struct Variable {
     lowest: i64,
     highest: i64,
-    /// Where its value is kept as a number, once somebody asks for it.
+    /// The slot that holds its value as a number, if one is needed.
     value: Option<Slot>,
 }
 
-/// The function that is a primary network.
+/// The name of the function that defines a primary network.
 pub(crate) const PREDICT: &str = "predict";
 
-/// What of a program is wanted.
+/// The part of a program to compile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
     Learner,
     Predict,
 }
 
-/// The checked program, or `None` if there are errors among the findings.
-///
-/// Of the learner, with theta; or of the function `predict`, with the array that its answer is left in.
+/// Checks the learner or the function `predict`. Returns the program and the array of its result (theta for the learner),
+/// or `None` if there are findings.
 pub(crate) fn check(
     program: &Program,
     source: &str,
@@ -128,7 +127,7 @@ pub(crate) fn check(
         out: Vec::new(),
         takes: false,
         takers: BTreeSet::new(),
-        sketched: None,
+        checked_alone: None,
         calls: BTreeMap::new(),
         recursive: BTreeSet::new(),
     };
@@ -148,47 +147,47 @@ struct Checker<'p> {
     findings: Vec<Diagnostic>,
     here: Context,
     made: Made,
-    /// Statements of the blocks being checked.
+    /// The statements generated so far, one list per open block.
     out: Vec<Vec<Stmt>>,
     /// Whether samples come from a stream.
     takes: bool,
-    /// Functions that take, themselves or through others.
+    /// Functions that take samples, directly or through calls.
     takers: BTreeSet<usize>,
-    /// The function being checked on its own: calls in it are not inlined.
-    sketched: Option<usize>,
-    /// Which function calls which, and where first.
+    /// The function being checked by itself: calls in it are not inlined.
+    checked_alone: Option<usize>,
+    /// Caller and callee, and the first such call.
     calls: BTreeMap<(usize, usize), Span>,
-    /// Functions not to be inlined, so that no call leads back to itself.
+    /// Recursive functions, which are not inlined.
     recursive: BTreeSet<usize>,
 }
 
-/// What is around the statement being checked.
+/// The surroundings of the statement being checked.
 #[derive(Default)]
 struct Context {
     scopes: Vec<BTreeMap<String, Binding>>,
     breakable: Breakable,
-    /// What `return` would be about.
+    /// The function or learner that `return` leaves.
     returning: Option<results::Returning>,
     in_data: bool,
-    /// Whether the statement calls a function that takes, so that its operands are copied as they are read.
+    /// Whether the statement calls a function that takes a sample, so that features and labels are copied when read.
     copies_samples: bool,
     call_depth: usize,
-    /// Blocks and expressions around.
+    /// Nesting depth of blocks and expressions.
     level: usize,
 }
 
-/// What the program has come to so far.
+/// What has been generated so far.
 #[derive(Default)]
 struct Made {
-    /// Slots, arrays, tapes, and the names declared so far, those of ended scopes included.
+    /// Slots, arrays, tapes, and all variables declared so far.
     core: Core,
-    /// Numbers and bits in slots and arrays.
+    /// Number of numbers and bits in slots and arrays.
     n_numbers: usize,
-    /// Slots, with length 0, and arrays that can be used again, by width and length.
+    /// Slots (length 0) and arrays that can be reused, by width and length.
     free: BTreeMap<(u32, usize), BTreeSet<usize>>,
-    /// What to free when a scope or a statement ends.
+    /// What to free at the end of each open scope or statement.
     held: Vec<Vec<Source>>,
-    /// All variables of loops so far.
+    /// All loop variables so far.
     variables: Vec<Variable>,
     /// The state of `random()`, if it is called.
     random: Option<Slot>,
@@ -197,7 +196,7 @@ struct Made {
     too_large: bool,
 }
 
-/// The innermost loop around a statement, which `break` and `continue` are about.
+/// The innermost loop around a statement, to which `break` and `continue` apply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Breakable {
     #[default]
@@ -207,7 +206,7 @@ enum Breakable {
 }
 
 impl<'p> Checker<'p> {
-    /// Notes what is wrong somewhere; a remedy can still be added.
+    /// Reports an error, to which a remedy can be added.
     fn error(
         &mut self,
         span: &Span,
@@ -217,13 +216,13 @@ impl<'p> Checker<'p> {
         self.findings.push_mut(Diagnostic::error(span.clone(), message, label))
     }
 
-    /// Notes what is wrong somewhere, in place of what is asked for.
+    /// Reports an error and returns `None`.
     fn fail<T>(&mut self, at: &Span, message: impl Into<String>, label: impl Into<String>) -> Option<T> {
         self.error(at, message, label);
         None
     }
 
-    /// The same, with a remedy.
+    /// Reports an error with a remedy and returns `None`.
     fn refuse<T>(&mut self, at: &Span, message: impl Into<String>, label: &str, help: &str) -> Option<T> {
         self.error(at, message, label).remedy(help);
         None
@@ -267,7 +266,7 @@ impl<'p> Checker<'p> {
                 Some(THETA)
             }
         });
-        self.sow(&mut body);
+        self.seed_random(&mut body);
         let core = Core {
             name: learner.name.text.clone(),
             n_loop_vars: self.made.variables.len(),
@@ -297,7 +296,7 @@ impl<'p> Checker<'p> {
         let mut seen = BTreeSet::new();
         for function in &self.program.functions {
             let name = &function.name;
-            if TAKEN.contains(&name.text.as_str()) || !seen.insert(&name.text) {
+            if RESERVED.contains(&name.text.as_str()) || !seen.insert(&name.text) {
                 let message = format!("function `{}` is defined already", name.text);
                 self.error(&name.span, message, "defined again");
             }
@@ -307,7 +306,7 @@ impl<'p> Checker<'p> {
     fn bind(&mut self, name: &Name, binding: Binding) {
         self.remember(name, &binding);
         let Some(scope) = self.here.scopes.last_mut() else { return };
-        if TAKEN.contains(&name.text.as_str()) {
+        if RESERVED.contains(&name.text.as_str()) {
             self.error(&name.span, format!("`{}` is a function of the language", name.text), "taken");
         } else if scope.insert(name.text.clone(), binding).is_some() {
             self.error(&name.span, format!("`{}` is defined already", name.text), "defined again")
@@ -342,21 +341,21 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// Says once that the program has too much of something.
+    /// Reports, once, that the program is too large.
     fn too_large(&mut self, what: &str, span: &Span) {
         if !std::mem::replace(&mut self.made.too_large, true) {
             self.error(span, format!("the program has more than {what}"), "the limit is reached here");
         }
     }
 
-    /// What something gives, and the statements that it needs.
+    /// Runs `act`, and returns its result with the statements that it emitted.
     fn apart<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> (T, Vec<Stmt>) {
         self.out.push(Vec::new());
         let done = act(self);
         (done, self.out.pop().unwrap_or_default())
     }
 
-    /// One of two branches if it is known which, else the statement that decides.
+    /// Emits an `if`, or only one branch if the condition is constant.
     fn emit_if(&mut self, span: &Span, condition: Expr, then: Vec<Stmt>, otherwise: Vec<Stmt>) {
         match (condition, self.out.last_mut()) {
             (Expr::Constant { raw, .. }, Some(out)) => out.extend(if raw != 0 { then } else { otherwise }),
@@ -364,7 +363,7 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// A block of its own: names and slots end with it.
+    /// Checks a block in a new scope, and returns its statements.
     fn inner(&mut self, body: &'p [syntax::Stmt]) -> Vec<Stmt> {
         self.here.scopes.push(BTreeMap::new());
         self.made.held.push(Vec::new());
@@ -390,7 +389,7 @@ impl<'p> Checker<'p> {
     }
 }
 
-/// What a value is, in words.
+/// The type of a value, in words.
 fn describe(value: &Value) -> String {
     match value {
         Value::Constant(value) => format!("the number {value}"),
@@ -401,7 +400,7 @@ fn describe(value: &Value) -> String {
     }
 }
 
-/// Whether two names differ in one character, or only in case.
+/// Whether two names differ only in case or in one character.
 fn near(known: &str, name: &str) -> bool {
     let long = known.len().min(name.len()) >= 3;
     known.eq_ignore_ascii_case(name) || long && strsim::levenshtein(known, name) <= 1

@@ -1,21 +1,22 @@
-//! Core to circuit: a few cycles a statement.
+//! The circuit compiler: a statement takes a few clock cycles.
 //!
-//! **Memory.** A variable is a word of registers, an array a file of such words. An index that depends on loops or on computed
-//! numbers is decoded into one line for each element. The counter of a loop is a word, too.
+//! **Memory.** A variable is a word of registers, an array a file of such words. An index that depends on loops or on
+//! computed numbers is decoded into one select line per element. The counter of a loop is a word, too.
 //!
-//! **Control.** A one-hot state machine: one register for each state, and one cycle in a state does everything from one cut of the
-//! program to the next ([`cycles`]). Statements go into the same cycle as long as its logic stays within [`MAX_DEPTH`] layers; a
-//! later one reads what an earlier one assigned without a register in between. Branches without loops are computed both, and
-//! multiplexers choose. The rounds of a short loop go into one cycle, too. A cut is made where a loop begins or ends, where a sample is taken, and where the logic would become too
-//! deep; values that are still needed are then kept in temporary registers.
+//! **Control.** A one-hot state machine with one register per state. One cycle in a state does everything from one cut of
+//! the program to the next ([`cycles`]). Statements share a cycle as long as its logic stays within [`MAX_DEPTH`] layers;
+//! a later one reads the values that an earlier one assigned without a register in between. Both branches of an `if`
+//! without loops are computed, and multiplexers select. The rounds of a short loop share a cycle, too. The program is cut
+//! where a loop begins or ends, where a sample is taken, and where the logic would become too deep; temporary registers
+//! hold the values that are still needed.
 //!
-//! **Numbers.** Sums, differences and products are [`Affine`](luge_circuit::Affine) forms: a network adds without carries and reads the bits of the sum
-//! digit by digit ([`values`]). So a product takes one cycle. A quotient takes several: each finds as many bits as fit
-//! ([`division`]).
+//! **Numbers.** Sums, differences and products are [`Affine`](luge_circuit::Affine) forms: a network adds without carries,
+//! and thresholds extract the bits of the sum digit by digit ([`values`]). So a product takes one cycle. A quotient takes
+//! several, each of which computes as many bits as fit ([`division`]).
 //!
-//! **Samples.** `take;` raises `next`; the sample that is held when the program begins is the first one it takes. Rows of a table
-//! pass in a cycle of their own ([`rows`]). Out of range, `assert` and `reject` end in the state `rejected`, everything else in
-//! `accepted`.
+//! **Samples.** `take;` raises `next`; the first sample that the program takes is the one that is held when it starts.
+//! The rows of a table come round in a fixed cycle ([`rows`]). Indices out of bounds, `assert` and `reject` end in the
+//! state `rejected`, everything else in `accepted`.
 
 mod cycles;
 mod division;
@@ -34,21 +35,21 @@ use cycles::{Cycle, StateId, States};
 pub use output::CircuitOutput;
 pub use rows::Rows;
 
-/// The most layers of logic that statements of one cycle are given; one operator alone may need more.
+/// The most layers of logic in a cycle with several statements; a single operator may need more.
 const MAX_DEPTH: usize = 24;
 
-/// The most gates that all rounds of a loop in one cycle may need.
+/// The most gates of a loop that is unrolled in one cycle.
 const MAX_UNROLLED: usize = 4_096;
 
-/// The most registers of variables and arrays. A dense network grows with their square.
+/// The most registers for variables and arrays. A dense network grows with their square.
 pub const MAX_REGISTERS: usize = 8_192;
 
-/// How a program is made a circuit.
+/// Options for compiling a program to a circuit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CircuitOptions {
-    /// What the circuit puts out once halted.
+    /// The output of the halted circuit.
     pub output: Option<CircuitOutput>,
-    /// How the rows of a table pass; a program that loops over the data needs it.
+    /// The table, for programs that loop over the data.
     pub rows: Option<Rows>,
 }
 
@@ -57,20 +58,20 @@ pub struct CircuitOptions {
 pub struct CompiledCircuit {
     /// The circuit: registers named after variables, and states.
     pub circuit: Circuit,
-    /// The registers of each number of theta, the lowest bit first.
+    /// The registers of each number of theta, lowest bit first.
     pub theta: Vec<Vec<RegisterId>>,
-    /// The state of a program that rejects its data, if it has one.
+    /// The register of the rejecting state, if the program can reject its data.
     pub rejected: Option<RegisterId>,
-    /// States of its control.
+    /// Number of control states.
     pub n_states: usize,
     /// Whether it loops over the rows of a table.
     pub loops_over_rows: bool,
-    /// The registers of the row that such a loop is at.
+    /// The registers of the current row of such a loop.
     row: Vec<RegisterId>,
 }
 
 impl CompiledCircuit {
-    /// The numbers of theta, given all registers.
+    /// The numbers of theta, given the values of all registers.
     #[must_use]
     pub fn theta(&self, registers: &[bool]) -> Vec<i64> {
         let number = |word: &Vec<RegisterId>| {
@@ -80,25 +81,25 @@ impl CompiledCircuit {
         self.theta.iter().map(number).collect()
     }
 
-    /// The row of a table that the program is at, or takes next, given all registers.
+    /// The current or next row of the table, given the values of all registers.
     #[must_use]
     pub fn wanted_row(&self, registers: &[bool]) -> usize {
         unsigned(&self.row, registers) as usize
     }
 
-    /// Whether the program has rejected its data, given all registers.
+    /// Whether the program has rejected its data, given the values of all registers.
     #[must_use]
     pub fn has_rejected(&self, registers: &[bool]) -> bool {
         self.rejected.is_some_and(|register| registers[register.index()])
     }
 }
 
-/// The number without sign in a word of registers, given all registers.
+/// The unsigned number in a word of registers, given the values of all registers.
 fn unsigned(word: &[RegisterId], registers: &[bool]) -> u64 {
     word.iter().rev().fold(0, |number, id| number << 1 | u64::from(registers[id.index()]))
 }
 
-/// Why a checked program has no circuit.
+/// Why a valid program cannot be compiled to a circuit.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CircuitCompileError {
     /// Too much memory.
@@ -111,19 +112,19 @@ pub enum CircuitCompileError {
         /// Registers allowed.
         most: usize,
     },
-    /// Tapes have no end.
+    /// The program uses a tape.
     #[error("the program has a tape `{name}` of its own, which has no end; a circuit has registers")]
     Tape {
         /// The tape.
         name: String,
     },
-    /// A loop over the data inside another.
+    /// A loop over the data is inside another.
     #[error("line {line}: a loop over the data inside another, and a circuit holds one sample")]
     Nested {
         /// The line.
         line: u32,
     },
-    /// A loop over a table that is not there.
+    /// The program loops over a table, but there is none.
     #[error("the program loops over the rows of a table, and there is none")]
     NoTable,
     /// The parts do not make a valid circuit.
@@ -131,40 +132,40 @@ pub enum CircuitCompileError {
     Build(#[from] CircuitError),
 }
 
-/// A number as bits in two's complement, the lowest first.
+/// A number in two's complement, lowest bit first.
 type Word = Vec<Literal>;
 
-/// The cycle is full: a new one must begin before this.
+/// The logic does not fit into the current cycle.
 struct Full;
 
 type Step<T> = Result<T, Full>;
 
-/// A counter of a loop over integers: its value minus `least`, as registers.
+/// The counter of a loop over integers: registers that hold its value minus `least`.
 #[derive(Clone, Debug)]
 struct Counter {
     word: Vec<RegisterId>,
     least: i64,
-    /// How many values it may have.
+    /// Number of possible values.
     n_values: usize,
 }
 
-/// Where `break` and `continue` go to.
+/// The targets of `break` and `continue`.
 #[derive(Clone)]
-struct LoopEnds {
+struct LoopTargets {
     after: StateId,
-    again: Again,
+    next: NextRound,
 }
 
-/// What happens between two rounds.
+/// The transition from one round of a loop to the next.
 #[derive(Clone)]
-enum Again {
-    /// All rounds are in one cycle: where control left the loop, and where it left this round.
+enum NextRound {
+    /// All rounds share one cycle. Collects the cycle at every `break`, and at every `continue` of this round.
     Inline { broken: Vec<Cycle>, continued: Vec<Cycle> },
-    /// On to a state that looks for itself.
+    /// Goes to a state that evaluates the condition.
     Head(StateId),
-    /// The next row of a table, or on to the state that waits for it.
+    /// Takes the next row of a table, or goes to the state that waits for it.
     Row { wait: StateId, inside: StateId },
-    /// A counter goes up; while it is below `end`, in its own scale, the body begins again.
+    /// Increments a counter and repeats the body while it is below `end`.
     Count { counter: Counter, end: crate::core::Affine, value: Option<Vec<RegisterId>>, body: StateId },
 }
 
@@ -174,36 +175,36 @@ struct Compiler<'c> {
     b: Builder,
     states: States,
     cycle: Cycle,
-    /// What each register gets: when, and which value.
+    /// For each register: conditions, and the values that it gets under them.
     writes: BTreeMap<RegisterId, Vec<(Literal, Literal)>>,
     registers: Vec<RegisterId>,
     slots: Vec<Vec<RegisterId>>,
-    /// For each array, element and bit a register.
+    /// The registers by array, element and bit.
     arrays: Vec<Vec<Vec<RegisterId>>>,
     counters: BTreeMap<usize, Counter>,
-    loops: Vec<LoopEnds>,
-    /// Loops that do not become one cycle, by their variable.
+    loops: Vec<LoopTargets>,
+    /// Variables of loops that are too large to be unrolled in one cycle.
     too_large: BTreeSet<LoopVar>,
-    /// What words are sums of: the word times 2^n is the low bits of the form, whose lowest n bits are 0.
+    /// The affine form of a word, and n: the word times 2^n is the low bits of the form, whose lowest n bits are 0.
     origins: HashMap<Word, (luge_circuit::Affine, u32)>,
-    /// Words that are needed later in the statement.
+    /// Operands that are needed later in the statement.
     live: Vec<Word>,
-    /// Live words of one bit, and the value that they must have for a rejection to count.
+    /// Live words of one bit, and the value that each must have for a rejection to be valid.
     guards: Vec<(usize, bool)>,
-    /// Registers for live words, by their place in the list.
+    /// Registers for live words, by their position in `live`.
     temporaries: Vec<Vec<RegisterId>>,
-    /// Branches around that must stay in one cycle.
+    /// Number of enclosing branches that must stay in one cycle.
     inline: usize,
     next: Vec<Literal>,
-    /// Whether a sample has been taken, where control is now; `None` if that depends on the run.
+    /// Whether a sample has been taken at this point; `None` if that depends on the run.
     taken: Option<bool>,
     begun: Option<RegisterId>,
-    rows: Option<rows::Passing>,
+    rows: Option<rows::RowClock>,
     in_data: bool,
     error: Option<CircuitCompileError>,
 }
 
-/// Makes the circuit.
+/// Compiles a program to a circuit.
 pub(crate) fn compile(core: &Core, options: CircuitOptions) -> Result<CompiledCircuit, CircuitCompileError> {
     if let Some(name) = core.tapes.first() {
         return Err(CircuitCompileError::Tape { name: name.clone() });
@@ -276,7 +277,7 @@ impl<'c> Compiler<'c> {
         compiler
     }
 
-    /// Registers that start at 0 and keep their value unless something is written.
+    /// Declares registers that start at 0 and keep their value unless they are written.
     fn word(&mut self, name: &str, n_bits: usize) -> Vec<RegisterId> {
         let word = self.b.word_register(name, n_bits, 0);
         self.registers.extend_from_slice(&word);
@@ -285,13 +286,13 @@ impl<'c> Compiler<'c> {
 
     fn program(&mut self) {
         let core = self.core;
-        // Nothing is inline, so that a cycle that is full is followed by another.
+        // At the top level a full cycle is followed by another, so this cannot fail.
         let _ = self.block(&core.body);
         self.jump(StateId::ACCEPTED);
         self.commit();
     }
 
-    /// Drives all registers, and leaves out those that nothing needs.
+    /// Sets the targets of all registers, and removes those that nothing needs.
     fn finish(mut self) -> Result<CompiledCircuit, CircuitCompileError> {
         self.row_clock();
         let writes = std::mem::take(&mut self.writes);

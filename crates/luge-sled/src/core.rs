@@ -1,5 +1,5 @@
-//! The program with everything resolved: sizes are known, functions inlined, arrays of arrays flattened. The
-//! interpreter and the compiler both start from here.
+//! The checked program: sizes are known, functions are inlined, arrays of arrays are flattened. The interpreter and the
+//! compilers start from it.
 
 /// A fixed-point type in two's complement; without fraction bits, an integer type. [`Ty::BIT`] is not a number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -18,7 +18,7 @@ impl Ty {
         self.integer + self.fraction
     }
 
-    /// The largest value, counted in steps of 2^-fraction.
+    /// The largest value, in units of 2^-fraction.
     pub(crate) fn largest(self) -> i64 {
         i64::MAX >> (64 - self.width())
     }
@@ -44,10 +44,10 @@ impl std::fmt::Display for Ty {
     }
 }
 
-/// A variable that holds one number or bit; slots of ended scopes are used again by variables of the same width.
+/// A variable that holds one number or bit. When its scope ends, the slot is reused for variables of the same width.
 pub(crate) type Slot = usize;
 
-/// An array; those of ended scopes are used again, too. Theta is the first.
+/// An array, reused like a slot. Theta is the first.
 pub(crate) type ArrayId = usize;
 
 /// The variable of a `for` loop.
@@ -56,11 +56,11 @@ pub(crate) type LoopVar = usize;
 /// The array of the weights.
 pub(crate) const THETA: ArrayId = 0;
 
-/// A constant plus multiples of variables of loops.
+/// A constant plus multiples of loop variables.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Affine {
     pub(crate) constant: i64,
-    /// Sorted by variable, no factor 0.
+    /// Sorted by variable; no factor is 0.
     pub(crate) terms: Vec<(LoopVar, i64)>,
 }
 
@@ -102,7 +102,7 @@ impl Affine {
         Self { constant: self.constant + by, terms: self.terms.clone() }
     }
 
-    /// With `value` in the place of a variable.
+    /// The form with `value` substituted for a variable.
     pub(crate) fn with(&self, var: LoopVar, value: &Self) -> Self {
         match self.factor(var) {
             0 => self.clone(),
@@ -122,7 +122,7 @@ impl Affine {
         self.terms.is_empty()
     }
 
-    /// The smallest and the largest value, given those of the variables.
+    /// The smallest and largest value, given those of the variables.
     pub(crate) fn range(&self, of: impl Fn(LoopVar) -> (i64, i64)) -> (i64, i64) {
         self.terms.iter().fold((self.constant, self.constant), |(low, high), &(var, factor)| {
             let (a, b) = of(var);
@@ -136,24 +136,24 @@ impl Affine {
     }
 }
 
-/// A part of an index that is computed when the program runs.
+/// A part of an index that is computed at run time.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Computed {
-    /// An integer; outside of `0..bound` the run is rejected.
+    /// An integer; the run is rejected if it is not in `0..bound`.
     pub(crate) value: Expr,
     pub(crate) bound: usize,
-    /// How many elements apart two neighbours are.
+    /// Distance between neighbours, in elements.
     pub(crate) stride: usize,
 }
 
-/// Which element of a flat array.
+/// The position of an element in a flat array.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Index {
     pub(crate) known: Affine,
     pub(crate) computed: Vec<Computed>,
 }
 
-/// What can be assigned to.
+/// The target of an assignment.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Place {
     Slot(Slot),
@@ -191,7 +191,7 @@ pub(crate) enum Expr {
     Shl(Box<Expr>, u32),
     Shr(Box<Expr>, u32),
     Cast(Box<Expr>, Ty),
-    /// The nearest number of a narrower type with the same fraction bits.
+    /// The nearest number of a narrower type with as many fraction bits.
     Clamp(Box<Expr>, Ty),
 }
 
@@ -200,7 +200,7 @@ pub(crate) enum Op {
     Add,
     Sub,
     Mul,
-    /// The product rounded to the nearest, ties up.
+    /// The product, rounded to nearest, ties up.
     MulRound,
     /// The product with all its integer bits.
     MulWide,
@@ -273,20 +273,20 @@ pub(crate) struct Stmt {
     pub(crate) kind: StmtKind,
 }
 
-/// A loop over integers from `from` on and below `to`.
+/// A loop over the integers from `from` to `to - 1`.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct For {
     pub(crate) var: LoopVar,
     pub(crate) from: Affine,
     pub(crate) to: Affine,
-    /// The most rounds, whatever the variables of outer loops are; `to - from` is never negative.
+    /// The most rounds for any values of the outer loop variables; `to - from` is never negative.
     pub(crate) most: u64,
-    /// Where the variable's value is kept as a number, if it is needed as one, and what it starts with.
+    /// The slot that holds the variable as a number, if it is needed as one, and its first value.
     pub(crate) value: Option<(Slot, Expr)>,
     pub(crate) body: Vec<Stmt>,
 }
 
-/// A part of what `print` shows.
+/// A part of the text that `print` shows.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Shown {
     Text(String),
@@ -304,39 +304,39 @@ pub(crate) enum StmtKind {
         body: Vec<Stmt>,
     },
     For(For),
-    /// Rounds that only the loop counts.
+    /// A loop whose body does not use the loop variable.
     Repeat {
         times: u64,
         counter: Slot,
         body: Vec<Stmt>,
     },
     EachSample(Vec<Stmt>),
-    /// Goes on to the next sample of a stream.
+    /// Takes the next sample of a stream.
     Take,
     Break,
     Continue,
     Write(usize, Expr),
     Shift(usize, i64),
-    /// Shown by the interpreter; machines skip it.
+    /// Only the interpreter prints; machines and circuits do not.
     Print(Vec<Shown>),
     Reject,
 }
 
-/// An array with all its elements in a row.
+/// A flat array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Array {
     pub(crate) width: u32,
     pub(crate) length: usize,
 }
 
-/// Where a name's value is.
+/// Where the value of a variable is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Home {
     Slot(Slot),
     Array(ArrayId),
 }
 
-/// A name of the program, and the lines in which it stands for what lies there.
+/// A variable of the program, and the lines in which it is in scope.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Named {
     pub(crate) name: String,
@@ -344,7 +344,7 @@ pub(crate) struct Named {
     /// `None` for bits.
     pub(crate) ty: Option<Ty>,
     pub(crate) length: usize,
-    /// The line of its declaration, and the last line of its scope.
+    /// The line of its declaration and the last line of its scope.
     pub(crate) lines: (u32, u32),
 }
 
@@ -357,7 +357,7 @@ pub(crate) struct Core {
     /// Theta comes first.
     pub(crate) arrays: Vec<Array>,
     pub(crate) n_loop_vars: usize,
-    /// The names that a reader of the program knows its values by.
+    /// The variables that the program names.
     pub(crate) names: Vec<Named>,
     /// The format of data and theta.
     pub(crate) format: Ty,

@@ -1,9 +1,8 @@
-//! The formatter: lines stay lines, indentation follows the brackets.
+//! The formatter: line breaks are kept, indentation follows the brackets.
 
 use crate::lex::{Kind, Token, tokens};
 
-/// The text with four spaces for each open bracket, single spaces where there were several, and at most one blank line in
-/// a row. Comments stay as they are.
+/// The text with four spaces per open bracket, no runs of spaces, and no runs of blank lines. Comments are kept.
 pub(crate) fn format(source: &str) -> String {
     let tokens = tokens(source, &mut Vec::new());
     let mut out = String::new();
@@ -36,7 +35,7 @@ pub(crate) fn format(source: &str) -> String {
     out
 }
 
-/// How many brackets a token opens.
+/// The change of bracket depth by a token.
 fn step(token: &Token) -> i64 {
     match token.kind {
         Kind::Symbol("{" | "(" | "[") => 1,
@@ -45,7 +44,7 @@ fn step(token: &Token) -> i64 {
     }
 }
 
-/// A line's tokens with at most one space between two, and its comment.
+/// A line's tokens with at most one space between them, and its comment.
 fn spaced(source: &str, tokens: &[Token], start: usize, line: &str) -> String {
     let mut text = String::new();
     let mut last = start;
@@ -81,7 +80,7 @@ mod tests {
         assert_eq!(format(&formatted), formatted);
     }
 
-    /// Each line looks at its own tokens alone: as many statements as a program may have take no time to speak of.
+    /// Formatting takes linear time: each line looks only at its own tokens.
     #[test]
     fn long_programs_are_formatted() {
         let long =

@@ -1,4 +1,4 @@
-//! The interpreter: it defines what a program means, in plain integers.
+//! The interpreter, which defines what a program means. It computes with plain integers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,25 +7,27 @@ use crate::{
     core::{ArrayId, Core, Expr, For, Index, Op, Place, Shown, Stmt, StmtKind, THETA, Ty},
 };
 
-/// The features and then the labels of each sample, as counts of 2^-fraction.
+/// The samples of a run, each its features and then its labels, in units of 2^-fraction.
 pub(crate) struct Samples<'a> {
-    /// Those that are looped over.
+    /// The rows that `for sample in data` visits.
     pub(crate) table: &'a [Vec<i64>],
-    /// Gives those that are taken, one after the other.
+    /// Returns the next sample for `take`.
     pub(crate) next: &'a mut dyn FnMut() -> Option<Vec<i64>>,
 }
 
 /// Runs a program on samples.
 pub(crate) fn run(core: &Core, samples: Samples<'_>, limit: u64) -> Outcome {
     let mut state = State {
-        slots: vec![0; core.widths.len()],
-        arrays: core.arrays.iter().map(|array| vec![0; array.length]).collect(),
+        memory: Memory {
+            slots: vec![0; core.widths.len()],
+            arrays: core.arrays.iter().map(|array| vec![0; array.length]).collect(),
+            tapes: vec![Tape::default(); core.tapes.len()],
+            n_taken: 0,
+        },
         variables: vec![0; core.n_loop_vars],
-        tapes: vec![Tape::default(); core.tapes.len()],
         samples,
         sample: None,
         current: Vec::new(),
-        n_taken: 0,
         n_begun: 0,
         left: limit,
         line: 0,
@@ -33,26 +35,32 @@ pub(crate) fn run(core: &Core, samples: Samples<'_>, limit: u64) -> Outcome {
         printed: Vec::new(),
     };
     let verdict = match state.block(&core.body) {
-        Err(End::Run(verdict)) => verdict,
+        Err(Exit::Run(verdict)) => verdict,
         _ => Verdict::Accepted,
     };
     Outcome {
         verdict,
-        theta: state.arrays[THETA].clone(),
+        theta: state.memory.arrays.swap_remove(THETA),
         statements: limit - state.left,
         line: (verdict != Verdict::Accepted).then_some(state.line),
-        taken: state.n_taken,
+        taken: state.memory.n_taken,
         samples: state.n_begun,
         wraps: state.wraps.into_values().collect(),
         printed: state.printed,
     }
 }
 
-/// The first round of a `while` that later ones are compared with: short loops cost nothing.
+/// The first round of a `while` that later rounds are compared with. Short loops are not compared.
 const FIRST_COMPARED: u64 = 64;
 
-/// What a program remembers: variables, arrays, tapes, and how many samples it took.
-type Memory = (Vec<i64>, Vec<Vec<i64>>, Vec<Tape>, usize);
+/// Everything that the further run of a loop depends on.
+#[derive(Clone, PartialEq)]
+struct Memory {
+    slots: Vec<i64>,
+    arrays: Vec<Vec<i64>>,
+    tapes: Vec<Tape>,
+    n_taken: usize,
+}
 
 #[derive(Clone, PartialEq, Default)]
 struct Tape {
@@ -60,51 +68,49 @@ struct Tape {
     ones: BTreeSet<i64>,
 }
 
-/// Why a block was left before its end.
-enum End {
+/// Why a block ended early.
+enum Exit {
     Run(Verdict),
     Break,
     Continue,
 }
 
 struct State<'a> {
-    slots: Vec<i64>,
-    arrays: Vec<Vec<i64>>,
+    memory: Memory,
     variables: Vec<i64>,
-    tapes: Vec<Tape>,
     samples: Samples<'a>,
-    /// The number of the sample that is read.
+    /// The number of the current sample.
     sample: Option<usize>,
     /// Its features and labels.
     current: Vec<i64>,
-    n_taken: usize,
     /// Rounds of loops over the data.
     n_begun: u64,
+    /// Statements that may still be executed.
     left: u64,
     line: u32,
     wraps: BTreeMap<u32, OverflowSite>,
     printed: Vec<String>,
 }
 
-type Done<T> = Result<T, End>;
+type Done<T> = Result<T, Exit>;
 
 impl State<'_> {
     fn block(&mut self, body: &[Stmt]) -> Done<()> {
         body.iter().try_for_each(|stmt| self.stmt(stmt))
     }
 
-    /// The body of a loop; says whether there is another round.
+    /// Runs the body of a loop once. Returns whether the loop continues.
     fn round(&mut self, body: &[Stmt]) -> Done<bool> {
         self.tick()?;
         match self.block(body) {
-            Ok(()) | Err(End::Continue) => Ok(true),
-            Err(End::Break) => Ok(false),
-            Err(end) => Err(end),
+            Ok(()) | Err(Exit::Continue) => Ok(true),
+            Err(Exit::Break) => Ok(false),
+            Err(exit) => Err(exit),
         }
     }
 
     fn tick(&mut self) -> Done<()> {
-        self.left = self.left.checked_sub(1).ok_or(End::Run(Verdict::Limit))?;
+        self.left = self.left.checked_sub(1).ok_or(Exit::Run(Verdict::Limit))?;
         Ok(())
     }
 
@@ -131,12 +137,11 @@ impl State<'_> {
                     }
                     self.line = stmt.line;
                     rounds += 1;
-                    if earlier.as_ref().is_some_and(|earlier| self.is_as(earlier)) {
-                        return Err(End::Run(Verdict::Repeats));
+                    if earlier.as_ref() == Some(&self.memory) {
+                        return Err(Exit::Run(Verdict::Repeats));
                     }
                     if rounds >= FIRST_COMPARED && rounds.is_power_of_two() {
-                        let Self { slots, arrays, tapes, n_taken, .. } = &*self;
-                        earlier = Some((slots.clone(), arrays.clone(), tapes.clone(), *n_taken));
+                        earlier = Some(self.memory.clone());
                     }
                 }
             }
@@ -161,37 +166,32 @@ impl State<'_> {
                 (self.sample, self.current) = outside;
             }
             StmtKind::Take => {
-                self.current = (self.samples.next)().ok_or(End::Run(Verdict::Waiting))?;
-                self.sample = Some(self.n_taken);
-                self.n_taken += 1;
+                self.current = (self.samples.next)().ok_or(Exit::Run(Verdict::Waiting))?;
+                self.sample = Some(self.memory.n_taken);
+                self.memory.n_taken += 1;
             }
-            StmtKind::Break => return Err(End::Break),
-            StmtKind::Continue => return Err(End::Continue),
+            StmtKind::Break => return Err(Exit::Break),
+            StmtKind::Continue => return Err(Exit::Continue),
             StmtKind::Write(tape, cond) => {
                 let bit = self.holds(cond)?;
-                let tape = &mut self.tapes[*tape];
+                let tape = &mut self.memory.tapes[*tape];
                 if bit {
                     tape.ones.insert(tape.head);
                 } else {
                     tape.ones.remove(&tape.head);
                 }
             }
-            StmtKind::Shift(tape, offset) => self.tapes[*tape].head += offset,
+            StmtKind::Shift(tape, offset) => self.memory.tapes[*tape].head += offset,
             StmtKind::Print(parts) => self.print(parts)?,
-            StmtKind::Reject => return Err(End::Run(Verdict::Rejected)),
+            StmtKind::Reject => return Err(Exit::Run(Verdict::Rejected)),
         }
         Ok(())
-    }
-
-    /// Whether everything is as it was after an earlier round of the same loop.
-    fn is_as(&self, (slots, arrays, tapes, n_taken): &Memory) -> bool {
-        self.n_taken == *n_taken && self.slots == *slots && self.arrays == *arrays && self.tapes == *tapes
     }
 
     fn for_loop(&mut self, stmt: &For) -> Done<()> {
         let [from, to] = [&stmt.from, &stmt.to].map(|bound| bound.value(|var| self.variables[var]));
         if let Some((slot, first)) = &stmt.value {
-            self.slots[*slot] = self.value(first)?;
+            self.memory.slots[*slot] = self.value(first)?;
         }
         for value in from..to {
             self.variables[stmt.var] = value;
@@ -199,7 +199,7 @@ impl State<'_> {
                 break;
             }
             if let Some((slot, _)) = &stmt.value {
-                self.slots[*slot] += 1;
+                self.memory.slots[*slot] += 1;
             }
         }
         Ok(())
@@ -223,23 +223,23 @@ impl State<'_> {
 
     fn place(&mut self, place: &Place) -> Done<&mut i64> {
         match place {
-            Place::Slot(slot) => Ok(&mut self.slots[*slot]),
+            Place::Slot(slot) => Ok(&mut self.memory.slots[*slot]),
             Place::Element(array, index) => self.element(*array, index),
         }
     }
 
     fn element(&mut self, array: ArrayId, index: &Index) -> Done<&mut i64> {
         let at = self.index(index)?;
-        Ok(&mut self.arrays[array][at])
+        Ok(&mut self.memory.arrays[array][at])
     }
 
-    /// The number of an element; an index outside of its array ends the run.
+    /// The position of an element; an index that is out of bounds ends the run.
     fn index(&mut self, index: &Index) -> Done<usize> {
         let mut at = index.known.value(|var| self.variables[var]);
         for part in &index.computed {
             let value = self.value(&part.value)?;
             if value < 0 || value >= part.bound as i64 {
-                return Err(End::Run(Verdict::Rejected));
+                return Err(Exit::Run(Verdict::Rejected));
             }
             at += value * part.stride as i64;
         }
@@ -250,7 +250,7 @@ impl State<'_> {
         Ok(self.value(condition)? != 0)
     }
 
-    /// The number with the same low bits; one that had more is noted down with its line.
+    /// The number reduced to its type; an overflow is recorded with its line.
     fn wrap(&mut self, ty: Ty, exact: i128) -> i64 {
         let value = ty.wrap(exact);
         if i128::from(value) != exact && self.line > 0 {
@@ -265,15 +265,15 @@ impl State<'_> {
         let ty = expr.ty();
         let exact = match expr {
             Expr::Constant { raw, .. } => return Ok(*raw),
-            Expr::Variable { slot, .. } => return Ok(self.slots[*slot]),
+            Expr::Variable { slot, .. } => return Ok(self.memory.slots[*slot]),
             Expr::Element { array, index, .. } => return Ok(*self.element(*array, index)?),
             Expr::Data { index, .. } => {
                 let at = self.index(index)?;
-                // Before the first sample there is nothing to read.
+                // Before the first sample, features and labels are 0.
                 return Ok(self.current.get(at).copied().unwrap_or(0));
             }
             Expr::Read(tape) => {
-                let Tape { head, ones } = &self.tapes[*tape];
+                let Tape { head, ones } = &self.memory.tapes[*tape];
                 return Ok(i64::from(ones.contains(head)));
             }
             Expr::Not(e) => return Ok(1 - self.value(e)?),
@@ -298,13 +298,13 @@ impl State<'_> {
         Ok(if ty == Ty::BIT { exact as i64 } else { self.wrap(ty, exact) })
     }
 
-    /// The value of an operand, with room for what an operator makes of it.
+    /// The value of an operand, wide enough for the result of an operator.
     fn exact(&mut self, expr: &Expr) -> Done<i128> {
         Ok(i128::from(self.value(expr)?))
     }
 }
 
-/// The operators of the page on semantics, before they wrap.
+/// The operators as docs/sled.md defines them, before they wrap.
 fn binary(op: Op, ty: Ty, a: i128, b: i128) -> i128 {
     match op {
         Op::Add => a + b,

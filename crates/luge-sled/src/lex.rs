@@ -12,7 +12,7 @@ pub(crate) enum Kind {
     Name,
     Number,
     Symbol(&'static str),
-    /// Between double quotes, which are part of it.
+    /// A string, including its double quotes.
     Text,
     End,
 }
@@ -23,14 +23,14 @@ pub(crate) struct Token {
     pub(crate) span: Span,
 }
 
-/// Operators and punctuation. The longer ones come first, so that `<=` is not read as `<` and `=`.
+/// Operators and punctuation. Longer ones come first, so that `<=` is one token.
 const SYMBOLS: [&str; 50] = [
     "+|=", "-|=", "*|=", "*~=", "<<=", ">>=", "*~", "->", "..", "+|", "-|", "*|", "+=", "-=", "*=", "/=",
     "%=", "&=", "|=", "^=", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*", "/", "<", ">",
     "=", "!", "(", ")", "[", "]", "{", "}", ",", ";", ":", ".", "|", "&", "%", "^",
 ];
 
-/// The tokens, ending in one of kind [`Kind::End`]; characters that begin none are reported and skipped.
+/// The tokens, the last of which is [`Kind::End`]. Characters that start no token are reported and skipped.
 pub(crate) fn tokens(source: &str, findings: &mut Vec<Diagnostic>) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -70,14 +70,14 @@ pub(crate) fn tokens(source: &str, findings: &mut Vec<Diagnostic>) -> Vec<Token>
     tokens
 }
 
-/// The length of a text between quotes, on one line.
+/// The length of a string on one line.
 fn quoted(rest: &str) -> Option<usize> {
     let inside = rest.strip_prefix('"')?;
     let end = inside.find(['"', '\n'])?;
     inside[end..].starts_with('"').then_some(end + 2)
 }
 
-/// The length of a number: digits and `_`, and a fraction if a digit follows the point.
+/// The length of a number: digits and `_`, with a fraction if a digit follows the point.
 fn number(rest: &str) -> usize {
     let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(text.len());
     let whole = digits(rest);

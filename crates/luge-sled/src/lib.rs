@@ -1,7 +1,7 @@
 //! Sled, a small language for learners over fixed-point numbers.
 //!
-//! A program is checked against the [`Sizes`] of its data. Then it is interpreted, which defines what it means, or compiled
-//! to a Turing machine that computes the same.
+//! A program is checked for data of given [`Sizes`]. The interpreter defines what it means; the compilers turn it into a
+//! Turing machine or a circuit that computes the same.
 //!
 //! ```
 //! use luge_sled::{Sizes, Verdict, compile, interpret};
@@ -13,7 +13,7 @@
 //!     }";
 //! let sizes = Sizes { n_features: 1, n_labels: 1, integer: 4, fraction: 4 };
 //!
-//! // Numbers are counted in steps of 1/16: the labels are 1.0 and 2.5, their sum is 3.5.
+//! // Numbers are integers in units of 1/16: the labels are 1.0 and 2.5, their sum is 3.5.
 //! let samples = [vec![0, 16], vec![0, 40]];
 //! let outcome = interpret(source, &sizes, &samples, 1_000).expect("a correct program");
 //! assert_eq!((outcome.verdict, outcome.theta), (Verdict::Accepted, vec![56]));
@@ -40,14 +40,14 @@ use luge_machine::{Diagnostic, Input, Machine, Severity, TapeId};
 pub use circuit::{CircuitCompileError, CircuitOptions, CircuitOutput, CompiledCircuit, MAX_REGISTERS, Rows};
 pub use compile::BackendError;
 
-/// What a program takes from its data: everything but their number and their values.
+/// The sizes of the data that a program is checked for. The number of samples is not among them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sizes {
-    /// Numbers per sample that are given.
+    /// Features per sample.
     pub n_features: usize,
-    /// Numbers per sample that are to be predicted.
+    /// Labels per sample.
     pub n_labels: usize,
-    /// Bits of a number before the point, with the sign.
+    /// Bits of a number before the point, including the sign.
     pub integer: u32,
     /// Bits of a number after the point.
     pub fraction: u32,
@@ -63,21 +63,21 @@ impl Sizes {
 /// A compiled program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Compiled {
-    /// The machine: a learner with tapes `data`, `marks` and `theta`, and some of its own.
+    /// The machine, with tapes `data`, `marks` and `theta`, and working tapes.
     pub machine: Machine,
-    /// What lies on its own tapes at the start.
+    /// The initial contents of its working tapes.
     pub input: Input,
-    /// For each state the line of the source, counted from 1, that it belongs to.
+    /// The source line of each state, counted from 1.
     pub lines: Vec<Option<u32>>,
-    /// How many numbers theta has.
+    /// Length of theta.
     pub n_theta: usize,
-    /// Whether its samples come from a stream: it has states that take and latch.
+    /// Whether it takes its samples from a stream.
     pub takes: bool,
-    /// Where the program's variables lie on the machine's tapes.
+    /// Where the program's variables are on the machine's tapes.
     pub variables: Vec<Variable>,
 }
 
-/// Where a variable of the program lies: words of bits, the lowest first.
+/// The place of a variable on the tapes: words of bits, lowest first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variable {
     /// Its name.
@@ -86,20 +86,20 @@ pub struct Variable {
     pub tape: TapeId,
     /// The cell of its first bit.
     pub first: usize,
-    /// Cells from one element to the next.
+    /// Distance from one element to the next, in cells.
     pub pitch: usize,
     /// Bits of an element.
     pub width: u32,
-    /// Bits after the point; `None` for a single bit that is no number.
+    /// Bits after the point; `None` for the type `bit`.
     pub fraction: Option<u32>,
-    /// The elements of an array; `None` for a single value.
+    /// Length of an array; `None` for a single value.
     pub length: Option<usize>,
-    /// The first and the last line in which the name stands for this.
+    /// The first and last line of its scope.
     pub lines: (u32, u32),
 }
 
 impl Variable {
-    /// The value, or the first `n` of an array, from the bits on its tape.
+    /// Decodes the value, or the first `n` elements of an array, from the bits on its tape.
     pub fn values(&self, n: usize, mut bit: impl FnMut(usize) -> bool) -> Vec<f64> {
         let mut value = |element: usize| {
             let first = self.first + element * self.pitch;
@@ -121,51 +121,51 @@ impl Variable {
 /// How a run of the interpreter ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// The program came to its end.
+    /// The program reached its end.
     Accepted,
-    /// The program came to `reject`.
+    /// The program executed `reject`.
     Rejected,
-    /// The allowed number of statements is used up.
+    /// The limit of executed statements was reached.
     Limit,
-    /// The program takes a sample, and none is left.
+    /// The program takes a sample, but the stream has ended.
     Waiting,
-    /// A round of a `while` began with everything as in an earlier round: the program never ends.
+    /// A round of a `while` began in the same state as an earlier round: the program never ends.
     Repeats,
 }
 
-/// What a run of the interpreter left behind.
+/// The result of a run of the interpreter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
     /// How the run ended.
     pub verdict: Verdict,
-    /// The weights, counted in steps of 2^-fraction.
+    /// The weights, in units of 2^-fraction.
     pub theta: Vec<i64>,
-    /// How many statements were executed.
+    /// Number of statements executed.
     pub statements: u64,
-    /// The line of the statement the run ended in, unless it came to the program's end.
+    /// The line of the statement that ended the run, unless it reached the program's end.
     pub line: Option<u32>,
-    /// How many samples it took, if it takes them from a stream.
+    /// Number of samples taken from a stream.
     pub taken: usize,
-    /// How many samples loops over the data looked at, each as often as it was.
+    /// Number of rounds of loops over the data.
     pub samples: u64,
-    /// Where numbers were too large for their types and wrapped around, by line.
+    /// The lines in which numbers overflowed and wrapped around.
     pub wraps: Vec<OverflowSite>,
-    /// What `print` showed, line by line.
+    /// The lines that `print` printed.
     pub printed: Vec<String>,
 }
 
-/// Numbers of one line that wrapped around.
+/// Overflows in one line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OverflowSite {
     /// The line, counted from 1.
     pub line: u32,
-    /// How often.
+    /// Number of overflows.
     pub count: u64,
-    /// The sample, counted from 0, that was being read when it happened first, if one was.
+    /// The current sample, counted from 0, at the first overflow, if there was one.
     pub first_sample: Option<usize>,
 }
 
-/// Constants given from outside, in the place of what the file says.
+/// Values that replace constants of the file.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Settings(Vec<(String, ratio::Ratio)>);
 
@@ -173,7 +173,7 @@ impl Settings {
     /// Sets one constant, from a text such as `ROUNDS=4` or `RATE=-0.25`.
     ///
     /// # Errors
-    /// If the text does not read so.
+    /// If the text does not have this form.
     pub fn set(&mut self, text: &str) -> Result<(), SettingError> {
         let wrong = || SettingError { text: text.to_owned() };
         let (name, value) = text.split_once('=').ok_or_else(wrong)?;
@@ -191,26 +191,26 @@ impl Settings {
     }
 }
 
-/// A setting that does not read as one.
+/// A setting that could not be parsed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{text}` is no setting: write NAME=VALUE, such as ROUNDS=4")]
 pub struct SettingError {
-    /// What was given.
+    /// The text.
     pub text: String,
 }
 
 /// Why a program could not be compiled.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum CompileError {
-    /// The program is wrong: every finding, in order.
+    /// The program has errors: every finding, in order.
     #[error("the program has errors")]
     Findings(Vec<Diagnostic>),
-    /// The program is right, but no machine can be made of it.
+    /// The program is valid but cannot be compiled.
     #[error(transparent)]
     Backend(#[from] BackendError),
 }
 
-/// Sizes that a program can be checked with when there are no data: those its signature names, else small ones.
+/// Sizes for checking a program without data: those that its signature gives as numbers, and otherwise small ones.
 pub fn usual_sizes(source: &str) -> Sizes {
     let (program, _) = parse::parse(source);
     let literal = |expr: &syntax::Expr| match &expr.kind {
@@ -254,21 +254,21 @@ pub fn check(source: &str, sizes: &Sizes) -> Result<(), Vec<Diagnostic>> {
     Program::new(source, sizes, &Settings::default()).map(|_| ())
 }
 
-/// The program in the usual form: indented by its blocks, with single spaces; comments stay.
+/// Formats a program: indents its blocks and removes extra spaces. Comments are kept.
 ///
 /// # Errors
-/// Every finding, if the text is no program.
+/// Every finding, if the text is not a program.
 pub fn format(source: &str) -> Result<String, Vec<Diagnostic>> {
     let (_, findings) = parse::parse(source);
     if findings.is_empty() { Ok(format::format(source)) } else { Err(findings) }
 }
 
-/// A program that was checked for data of known sizes. It can be interpreted, and compiled.
+/// A checked program, which can be interpreted and compiled.
 #[derive(Clone, Debug)]
 pub struct Program(core::Core);
 
 impl Program {
-    /// Checks a program, with constants set from outside.
+    /// Checks a program, with settings for its constants.
     ///
     /// # Errors
     /// Every finding, in the order of the text; at least one is an error.
@@ -276,19 +276,19 @@ impl Program {
         Ok(Self(checked(source, sizes, settings, check::Part::Learner)?.0))
     }
 
-    /// Runs it on samples, each its features and then its labels, as counts of 2^-fraction. If it takes its samples from a
-    /// stream, it gets these, one after the other.
+    /// Interprets it on samples, each its features and then its labels, in units of 2^-fraction. A program that takes
+    /// samples from a stream gets these in order.
     pub fn interpret(&self, samples: &[Vec<i64>], limit: u64) -> Outcome {
         let mut taken = samples.iter().cloned();
         interpret::run(&self.0, Samples { table: samples, next: &mut || taken.next() }, limit)
     }
 
-    /// Runs one that takes its samples from a stream, where `next` gives one after the other and none is kept.
+    /// Interprets a program that takes its samples from a stream; `next` returns the next one.
     pub fn interpret_stream(&self, next: &mut dyn FnMut() -> Option<Vec<i64>>, limit: u64) -> Outcome {
         interpret::run(&self.0, Samples { table: &[], next }, limit)
     }
 
-    /// Makes a machine of it. The same source and sizes give the same machine.
+    /// Compiles it to a machine. The same source and sizes give the same machine.
     ///
     /// # Errors
     /// If it needs more tapes or states than machines have.
@@ -296,24 +296,24 @@ impl Program {
         compile::compile(&self.0)
     }
 
-    /// Makes a circuit of it, in which a statement takes few cycles. The same source and sizes give the same circuit.
+    /// Compiles it to a circuit, in which a statement takes few cycles. The same source and sizes give the same circuit.
     ///
     /// # Errors
-    /// If no circuit can be made of it.
+    /// If it needs too many registers, a tape, or a table that is missing.
     pub fn compile_circuit(&self, options: CircuitOptions) -> Result<CompiledCircuit, BackendError> {
         Ok(circuit::compile(&self.0, options)?)
     }
 
-    /// How many numbers theta has.
+    /// Length of theta.
     pub fn n_theta(&self) -> usize {
         self.0.arrays[core::THETA].length
     }
 }
 
-/// Runs a program on samples, as [`Program::interpret`] does.
+/// Interprets a program on samples, as [`Program::interpret`] does.
 ///
 /// # Errors
-/// If the program is wrong.
+/// Every finding, if the program has errors.
 pub fn interpret(
     source: &str,
     sizes: &Sizes,
@@ -323,16 +323,16 @@ pub fn interpret(
     Ok(Program::new(source, sizes, &Settings::default())?.interpret(samples, limit))
 }
 
-/// Makes a machine of a program, as [`Program::compile`] does.
+/// Compiles a program to a machine, as [`Program::compile`] does.
 ///
 /// # Errors
-/// If the program is wrong, or needs more tapes or states than machines have.
+/// If the program has errors, or needs more tapes or states than machines have.
 pub fn compile(source: &str, sizes: &Sizes) -> Result<Compiled, CompileError> {
     let program = Program::new(source, sizes, &Settings::default()).map_err(CompileError::Findings)?;
     Ok(program.compile()?)
 }
 
-/// Whether a program brings its own primary network, a function `predict`.
+/// Whether a program defines its own primary network, a function `predict`.
 pub fn has_predict(source: &str) -> bool {
     parse::parse(source).0.functions.iter().any(|function| function.name.text == check::PREDICT)
 }
@@ -342,16 +342,16 @@ pub fn has_no_labels(source: &str) -> bool {
     parse::parse(source).0.learners.first().is_some_and(|learner| learner.parameters.len() == 1)
 }
 
-/// The function `predict` of a program as a network, in the words that a primary network is described with.
+/// The function `predict` of a program as a network, in the syntax of `--primary`.
 ///
 /// # Errors
-/// If the program is wrong, or `predict` has what no network can compute exactly.
+/// If the program has errors, or no network computes `predict` exactly.
 pub fn predict_network(source: &str, sizes: &Sizes, settings: &Settings) -> Result<String, Vec<Diagnostic>> {
     let (core, answer) = checked(source, sizes, settings, check::Part::Predict)?;
-    predict::network(&core, answer).map_err(|refused| vec![refused.finding(source)])
+    predict::network(&core, answer).map_err(|error| vec![error.diagnostic(source)])
 }
 
-/// What `predict` gives for one sample, by definition: exact numbers, nothing rounds or wraps around.
+/// The result of `predict` for one sample. Numbers are exact: nothing rounds or wraps around.
 ///
 /// # Errors
 /// As for [`predict_network`].
@@ -363,7 +363,7 @@ pub fn predict(
     theta: &[f64],
 ) -> Result<Vec<f64>, Vec<Diagnostic>> {
     let (core, answer) = checked(source, sizes, settings, check::Part::Predict)?;
-    predict::answer(&core, answer, x, theta).map_err(|refused| vec![refused.finding(source)])
+    predict::answer(&core, answer, x, theta).map_err(|error| vec![error.diagnostic(source)])
 }
 
 fn checked(

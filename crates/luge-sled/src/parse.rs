@@ -1,4 +1,4 @@
-//! Tokens to syntax, by recursive descent. After an error the parser continues with the next statement.
+//! The recursive-descent parser. After an error it continues with the next statement.
 
 mod cursor;
 mod exprs;
@@ -13,20 +13,20 @@ use crate::{
     },
 };
 
-/// Expressions and blocks nest at most this deep.
-const DEEPEST: usize = 64;
+/// The deepest nesting of expressions and blocks.
+const MAX_NESTING: usize = 64;
 
-/// An expression has at most this many levels: long sums count, too.
-const HIGHEST: usize = 100;
+/// The greatest height of an expression tree, including long sums.
+const MAX_EXPR_DEPTH: usize = 100;
 
-/// Words that cannot name anything.
+/// Words that cannot be names.
 const KEYWORDS: [&str; 26] = [
     "learner", "fn", "const", "type", "let", "if", "else", "while", "for", "in", "data", "return", "reject",
     "as", "true", "false", "bit", "int", "fix", "tape", "break", "continue", "unroll", "print", "assert",
     "take",
 ];
 
-/// The program and everything that is wrong with its form.
+/// The program and all syntax errors.
 pub(crate) fn parse(source: &str) -> (Program, Vec<Diagnostic>) {
     let mut findings = Vec::new();
     let tokens = tokens(source, &mut findings);
@@ -70,7 +70,7 @@ impl Parser<'_> {
         } else if self.take("type") {
             let name = self.name("the type's name")?;
             self.expect("=")?;
-            program.types.push((name, self.ended(Self::ty)?));
+            program.types.push((name, self.with_semicolon(Self::ty)?));
         } else if self.take("fn") {
             program.functions.push(self.function()?);
         } else if self.take("learner") {
@@ -89,11 +89,11 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A constant behind its `const`.
+    /// A constant, after `const`.
     fn constant(&mut self) -> Parsed<(Name, Expr)> {
         let name = self.name("the constant's name")?;
         self.expect("=")?;
-        Ok((name, self.ended(Self::expr)?))
+        Ok((name, self.with_semicolon(Self::expr)?))
     }
 
     fn skip_to_item(&mut self, start: usize) {
@@ -137,7 +137,7 @@ impl Parser<'_> {
         } else if self.take("tape") {
             TypeKind::Tape
         } else if self.take("int") {
-            TypeKind::Int(Box::new(self.within("<", Self::additive, ">")?))
+            TypeKind::Int(Box::new(self.between("<", Self::additive, ">")?))
         } else if self.take("fix") {
             self.expect("<")?;
             let integer = self.additive()?;
@@ -164,14 +164,14 @@ impl Parser<'_> {
             if self.peek().kind == Kind::End {
                 return self.fail("`}`");
             }
-            self.recovering(&mut body);
+            self.stmt_or_skip(&mut body);
         }
         self.advance();
         Ok(body)
     }
 
-    /// Takes one statement, or reports it and goes on behind it.
-    fn recovering(&mut self, body: &mut Vec<Stmt>) {
+    /// Parses a statement, or reports an error and skips it.
+    fn stmt_or_skip(&mut self, body: &mut Vec<Stmt>) {
         let start = self.at;
         match self.nested(Self::stmt) {
             Ok(stmt) => body.push(stmt),
@@ -179,7 +179,7 @@ impl Parser<'_> {
         }
     }
 
-    /// To behind the next `;` or block at this level, with its `else`, or in front of the `}` that ends the level.
+    /// Skips to the end of the statement: past the next `;` or block (with its `else`) at this level, or before a closing `}`.
     fn skip_stmt(&mut self, start: usize) {
         if self.at == start {
             self.advance();
@@ -220,14 +220,14 @@ impl Parser<'_> {
         } else if self.take("const") {
             let (name, value) = self.constant()?;
             StmtKind::Const(name, value)
-        } else if let Some(kind) = self.lone_word() {
+        } else if let Some(kind) = self.keyword_stmt() {
             self.semicolon()?;
             kind
         } else if self.take("assert") {
-            StmtKind::Assert(self.ended(|parser| parser.within("(", Self::expr, ")"))?)
+            StmtKind::Assert(self.with_semicolon(|parser| parser.between("(", Self::expr, ")"))?)
         } else if self.take("print") {
             self.expect("(")?;
-            StmtKind::Print(self.ended(|parser| parser.list(")", Self::printed))?)
+            StmtKind::Print(self.with_semicolon(|parser| parser.list(")", Self::printed))?)
         } else if self.take("return") {
             self.return_stmt(start)?
         } else if self.peek().kind == Kind::Name {
@@ -238,8 +238,8 @@ impl Parser<'_> {
         Ok(Stmt { kind, span: self.since(start) })
     }
 
-    /// A statement that is a word alone.
-    fn lone_word(&mut self) -> Option<StmtKind> {
+    /// A statement that consists of one keyword.
+    fn keyword_stmt(&mut self) -> Option<StmtKind> {
         let words = [
             ("break", StmtKind::Break),
             ("continue", StmtKind::Continue),
@@ -249,7 +249,7 @@ impl Parser<'_> {
         words.into_iter().find(|(word, _)| self.take(word)).map(|(_, kind)| kind)
     }
 
-    /// Behind its `return`: the value of a function, or nothing in a learner.
+    /// After `return`: a value in a function, nothing in a learner.
     fn return_stmt(&mut self, start: usize) -> Parsed<StmtKind> {
         let nothing = self.is(";") || self.is("}");
         let value = if nothing { None } else { Some(self.expr()?) };
@@ -289,7 +289,7 @@ impl Parser<'_> {
         Ok(Stmt { kind: StmtKind::If { condition, then, otherwise }, span })
     }
 
-    /// A text or a value of `print`.
+    /// An argument of `print`.
     fn printed(&mut self) -> Parsed<Printed> {
         if self.peek().kind != Kind::Text {
             return Ok(Printed::Value(self.expr()?));
@@ -325,7 +325,7 @@ impl Parser<'_> {
             .find_map(|(word, side)| self.take(word).then_some(side))
     }
 
-    /// An assignment, or something done to a tape.
+    /// An assignment, or an operation on a tape.
     fn place_stmt(&mut self) -> Parsed<StmtKind> {
         let start = self.span().start;
         let name = self.name("a statement")?;
@@ -354,6 +354,6 @@ impl Parser<'_> {
         if op.is_none() && !self.take("=") {
             return self.fail("`=`");
         }
-        Ok(StmtKind::Assign { place, op, value: self.ended(Self::expr)? })
+        Ok(StmtKind::Assign { place, op, value: self.with_semicolon(Self::expr)? })
     }
 }

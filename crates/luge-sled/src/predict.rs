@@ -1,8 +1,8 @@
 //! `fn predict(x, theta)` as a network: sums, products, ReLUs and thresholds of features and weights.
 //!
-//! Numbers are exact here: nothing rounds or wraps around, so what would round is refused. Loops are written out; where a
-//! condition depends on the sample both branches are computed, and the condition chooses. With numbers in the place of features and
-//! weights the same walk is an interpreter.
+//! Numbers are exact: nothing rounds or wraps around, and operators that round are refused. Loops are unrolled. If a
+//! condition depends on the sample, both branches are evaluated and the condition selects a value. With numbers instead
+//! of symbolic features and weights, the same evaluator is an interpreter.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,10 +14,10 @@ use crate::core::{ArrayId, Core, Expr, Index, Op, Place, Stmt, StmtKind, THETA, 
 /// The most units of a network.
 const MAX_UNITS: usize = 20_000;
 
-/// The most bits after the point of numbers that are compared: the threshold's ramp is 2^-64 wide.
+/// The most fraction bits of numbers that are compared, because the ramp of a threshold is 2^-64 wide.
 const MAX_FRACTION: u32 = 64;
 
-/// What a sum is made of.
+/// A term of a sum.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Atom {
     Feature(usize),
@@ -25,12 +25,12 @@ enum Atom {
     Unit(usize),
 }
 
-/// A number, and multiples of atoms.
+/// A constant plus multiples of atoms.
 #[derive(Clone, PartialEq, Debug, Default)]
 struct Sum {
     constant: f64,
     terms: BTreeMap<Atom, f64>,
-    /// Bits after the point that its values have at most.
+    /// An upper bound on the fraction bits of its values.
     fraction: u32,
 }
 
@@ -58,7 +58,7 @@ impl Sum {
         Self { fraction: self.fraction, ..Self::default() }.plus(self, factor)
     }
 
-    fn known(&self) -> Option<f64> {
+    fn as_constant(&self) -> Option<f64> {
         self.terms.is_empty().then_some(self.constant)
     }
 }
@@ -68,7 +68,7 @@ impl Sum {
 enum Unit {
     Product(Sum, Sum),
     Relu(Sum),
-    /// 1 where the sum is above 0, else 0.
+    /// 1 if the sum is above 0, else 0.
     Above(Sum),
 }
 
@@ -81,15 +81,14 @@ impl Unit {
     }
 }
 
-/// What cannot be a network, and the line it stands in.
-pub(crate) struct Refused {
+/// Why `predict` is not a network, and in which line.
+pub(crate) struct NotANetwork {
     pub(crate) line: u32,
     pub(crate) what: &'static str,
 }
 
-impl Refused {
-    /// The same at its place in the text.
-    pub(crate) fn finding(&self, source: &str) -> Diagnostic {
+impl NotANetwork {
+    pub(crate) fn diagnostic(&self, source: &str) -> Diagnostic {
         let before = self.line.saturating_sub(1) as usize;
         let start: usize = source.split_inclusive('\n').take(before).map(str::len).sum();
         let line = source[start..].lines().next().unwrap_or("");
@@ -103,19 +102,19 @@ impl Refused {
 
 type Done<T> = Result<T, &'static str>;
 
-struct Walk {
+struct Evaluator {
     features: Vec<Sum>,
-    /// The slots and then all elements of arrays, as sums, with the types that they were given.
+    /// The values of slots and then of all elements of arrays, with the types they were assigned as.
     memory: Vec<(Sum, Ty)>,
-    /// Where each array begins in the memory.
+    /// The position of each array in `memory`.
     arrays: Vec<usize>,
     variables: Vec<i64>,
     units: Vec<Unit>,
     line: u32,
 }
 
-/// The network of a function whose answer is left in an array, as `--primary` takes it.
-pub(crate) fn network(core: &Core, answer: ArrayId) -> Result<String, Refused> {
+/// The network of a function that stores its result in the array `answer`, in the syntax of `--primary`.
+pub(crate) fn network(core: &Core, answer: ArrayId) -> Result<String, NotANetwork> {
     let fraction = core.format.fraction;
     let atoms = |n: usize, atom: fn(usize) -> Atom| (0..n).map(|i| Sum::atom(atom(i), fraction)).collect();
     let n_weights = core.arrays[THETA].length;
@@ -124,8 +123,13 @@ pub(crate) fn network(core: &Core, answer: ArrayId) -> Result<String, Refused> {
     Ok(text(core.n_features, n_weights, &units, &outputs))
 }
 
-/// What the function gives for one sample.
-pub(crate) fn answer(core: &Core, answer: ArrayId, x: &[f64], theta: &[f64]) -> Result<Vec<f64>, Refused> {
+/// The result of the function for one sample.
+pub(crate) fn answer(
+    core: &Core,
+    answer: ArrayId,
+    x: &[f64],
+    theta: &[f64],
+) -> Result<Vec<f64>, NotANetwork> {
     let numbers =
         |of: &[f64]| of.iter().map(|&value| Sum::number(value, core.format.fraction)).collect::<Vec<Sum>>();
     let (outputs, _) = walk(core, answer, numbers(x), numbers(theta))?;
@@ -137,7 +141,7 @@ fn walk(
     answer: ArrayId,
     features: Vec<Sum>,
     weights: Vec<Sum>,
-) -> Result<(Vec<Sum>, Vec<Unit>), Refused> {
+) -> Result<(Vec<Sum>, Vec<Unit>), NotANetwork> {
     let nothing = (Sum::default(), Ty { integer: 1, fraction: 0 });
     let mut memory = vec![nothing.clone(); core.widths.len()];
     let mut arrays = Vec::new();
@@ -149,17 +153,17 @@ fn walk(
         memory[at] = (weight, core.format);
     }
     let variables = vec![0; core.n_loop_vars];
-    let mut walk = Walk { features, memory, arrays, variables, units: Vec::new(), line: 0 };
+    let mut walk = Evaluator { features, memory, arrays, variables, units: Vec::new(), line: 0 };
     match walk.block(&core.body) {
         Ok(()) => {
             let outputs = &walk.memory[walk.arrays[answer]..][..core.arrays[answer].length];
             Ok((outputs.iter().map(|(sum, _)| sum.clone()).collect(), walk.units))
         }
-        Err(what) => Err(Refused { line: walk.line, what }),
+        Err(what) => Err(NotANetwork { line: walk.line, what }),
     }
 }
 
-impl Walk {
+impl Evaluator {
     fn block(&mut self, body: &[Stmt]) -> Done<()> {
         body.iter().try_for_each(|stmt| self.stmt(stmt))
     }
@@ -175,7 +179,7 @@ impl Walk {
             }
             StmtKind::If(condition, then, otherwise) => {
                 let holds = self.value(condition)?;
-                match holds.known() {
+                match holds.as_constant() {
                     Some(holds) => self.block(if holds > 0.5 { then } else { otherwise }),
                     None => self.both(&holds, then, otherwise),
                 }
@@ -207,7 +211,7 @@ impl Walk {
         }
     }
 
-    /// Both branches, and then for every variable the value that the condition chooses.
+    /// Evaluates both branches, and then selects the value of every variable by the condition.
     fn both(&mut self, holds: &Sum, then: &[Stmt], otherwise: &[Stmt]) -> Done<()> {
         let before = self.memory.clone();
         self.block(then)?;
@@ -228,7 +232,7 @@ impl Walk {
         Ok(no.plus(&difference, 1.0))
     }
 
-    /// Where in the memory something is.
+    /// The position of a place in `memory`.
     fn place(&self, place: &Place) -> Done<usize> {
         match place {
             Place::Slot(slot) => Ok(*slot),
@@ -253,7 +257,7 @@ impl Walk {
 
     fn product(&mut self, a: &Sum, b: &Sum) -> Done<Sum> {
         let fraction = a.fraction + b.fraction;
-        Ok(match (a.known(), b.known()) {
+        Ok(match (a.as_constant(), b.as_constant()) {
             (Some(number), _) => Sum { fraction, ..b.times(number) },
             (_, Some(number)) => Sum { fraction, ..a.times(number) },
             _ => self.unit(Unit::Product(a.clone(), b.clone()), fraction)?,
@@ -262,14 +266,14 @@ impl Walk {
 
     fn relu(&mut self, a: Sum) -> Done<Sum> {
         let fraction = a.fraction;
-        match a.known() {
+        match a.as_constant() {
             Some(number) => Ok(Sum::number(number.max(0.0), fraction)),
             None => self.unit(Unit::Relu(a), fraction),
         }
     }
 
     fn above(&mut self, a: Sum) -> Done<Sum> {
-        match a.known() {
+        match a.as_constant() {
             Some(number) => Ok(Sum::number(f64::from(u8::from(number > 0.0)), 0)),
             None if a.fraction > MAX_FRACTION => {
                 Err("a comparison of numbers with more than 64 bits after the point")
@@ -347,7 +351,7 @@ fn power(exponent: u32) -> f64 {
     (1_u128 << exponent.min(127)) as f64
 }
 
-/// The units that the outputs need, numbered anew, and the outputs.
+/// The network as text: the units that the outputs need, renumbered, and the outputs.
 fn text(n_features: usize, n_weights: usize, units: &[Unit], outputs: &[Sum]) -> String {
     let mut needed = BTreeSet::new();
     let mut open: Vec<&Sum> = outputs.iter().collect();

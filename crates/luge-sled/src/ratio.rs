@@ -1,11 +1,11 @@
-//! Exact fractions: the values of literals and constants until a type rounds them.
+//! Exact fractions: the values of literals and constants before they are rounded to a type.
 
 use num_traits::CheckedMul as _;
 
 /// A fraction in lowest terms with a positive denominator.
 pub(crate) type Ratio = num_rational::Ratio<i128>;
 
-/// Reads digits, with `_` between them and at most one point; `None` if there are too many.
+/// Parses digits, with `_` between them and at most one point; `None` if there are too many.
 pub(crate) fn parse(text: &str) -> Option<Ratio> {
     let text = text.replace('_', "");
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
@@ -18,7 +18,7 @@ pub(crate) fn to_integer(value: Ratio) -> Option<i128> {
     value.is_integer().then(|| value.to_integer())
 }
 
-/// The nearest multiple of 2^-fraction, counted in those; ties go to the even one.
+/// The value in units of 2^-fraction, rounded to nearest, ties to even.
 pub(crate) fn round(value: Ratio, fraction: u32) -> Option<i128> {
     let scaled = value.checked_mul(&Ratio::from_integer(1_i128.checked_shl(fraction)?))?;
     let (numerator, denominator) = scaled.into_raw();

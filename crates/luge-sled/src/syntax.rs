@@ -54,12 +54,12 @@ pub(crate) enum TypeKind {
 pub(crate) struct Expr {
     pub(crate) kind: ExprKind,
     pub(crate) span: Span,
-    /// Levels of expressions inside.
+    /// Height of the expression tree.
     pub(crate) depth: usize,
 }
 
 impl Type {
-    /// The expressions that give its sizes.
+    /// The expressions in its sizes.
     fn sizes(&self) -> Vec<&Expr> {
         match &self.kind {
             TypeKind::Bit | TypeKind::Tape | TypeKind::Named(_) => Vec::new(),
@@ -71,14 +71,14 @@ impl Type {
 }
 
 impl Expr {
-    /// Whether it is of some kind, or a part of it is.
-    pub(crate) fn any(&self, wanted: &dyn Fn(&ExprKind) -> bool) -> bool {
-        wanted(&self.kind) || self.kind.parts().into_iter().any(|part| part.any(wanted))
+    /// Whether the predicate holds for this expression or a part of it.
+    pub(crate) fn any(&self, predicate: &dyn Fn(&ExprKind) -> bool) -> bool {
+        predicate(&self.kind) || self.kind.parts().into_iter().any(|part| part.any(predicate))
     }
 }
 
 impl ExprKind {
-    /// The expressions that it is made of, those in types included.
+    /// Its direct subexpressions, including those in types.
     pub(crate) fn parts(&self) -> Vec<&Expr> {
         match self {
             Self::Number(_) | Self::Bool(_) | Self::Name(_) | Self::Read(_) => Vec::new(),
@@ -90,7 +90,7 @@ impl ExprKind {
         }
     }
 
-    /// Whether it is a variable or a tape of this name.
+    /// Whether it is a variable or a tape with this name.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         matches!(self, Self::Name(text) | Self::Read(Name { text, .. }) if text == name)
     }
@@ -102,13 +102,13 @@ pub(crate) enum ExprKind {
     Bool(bool),
     Name(String),
     Index(Box<Expr>, Box<Expr>),
-    /// Elements of an array, from one index on and below another.
+    /// The elements of an array from one index up to, but not including, another.
     Slice(Box<Expr>, Box<Expr>, Box<Expr>),
     List(Vec<Expr>),
     Negate(Box<Expr>),
     Not(Box<Expr>),
     Binary(Binary, Box<Expr>, Box<Expr>),
-    /// A condition, the value where it holds, and the value where it does not.
+    /// A condition, the value if it holds, and the value if not.
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     Call(Name, Vec<Expr>),
     Read(Name),
@@ -146,7 +146,7 @@ pub(crate) enum Binary {
 }
 
 impl Binary {
-    /// The operators and how they are written, by how tightly they bind, the loosest first.
+    /// The operators by precedence, lowest first.
     pub(crate) const LEVELS: [&[(&str, Self)]; 9] = [
         &[("||", Self::Or)],
         &[("&&", Self::And)],
@@ -166,13 +166,13 @@ impl Binary {
         &[("*|", Self::SatMul), ("*~", Self::RoundMul), ("*", Self::Mul), ("/", Self::Div), ("%", Self::Rem)],
     ];
 
-    /// The level of comparisons, which are not chained.
+    /// The level of comparisons, which cannot be chained.
     pub(crate) const COMPARISONS: usize = 5;
 
-    /// The level of sums: a size ends before `>`, a bound before `..`.
+    /// The level of sums. Sizes and bounds are parsed from here on, because they end before `>` and `..`.
     pub(crate) const SUMS: usize = 7;
 
-    /// Whether it takes numbers, or bits, and gives one: these can stand in front of `=`.
+    /// Whether it can be combined with `=`: it maps two numbers to a number, or two bits to a bit.
     pub(crate) fn is_arithmetic(self) -> bool {
         use Binary::{And, Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual, Or};
         !matches!(self, And | Or | Less | LessEqual | Greater | GreaterEqual | Equal | NotEqual)
@@ -226,7 +226,7 @@ pub(crate) enum StmtKind {
     Const(Name, Expr),
     Break,
     Continue,
-    /// With the value of a function; a learner has none.
+    /// With a value in a function, without one in a learner.
     Return(Option<Expr>),
     Take,
     Assert(Expr),
@@ -235,7 +235,7 @@ pub(crate) enum StmtKind {
 }
 
 impl Stmt {
-    /// The expressions of a statement, without those of the blocks in it.
+    /// The expressions of a statement, not including those in its blocks.
     pub(crate) fn expressions(&self) -> Vec<&Expr> {
         use StmtKind as S;
         match &self.kind {
@@ -261,7 +261,7 @@ impl Stmt {
         }
     }
 
-    /// The blocks in a statement.
+    /// The blocks of a statement.
     pub(crate) fn blocks(&self) -> Vec<&[Self]> {
         match &self.kind {
             StmtKind::If { then, otherwise, .. } => vec![then, otherwise],
@@ -272,16 +272,16 @@ impl Stmt {
         }
     }
 
-    /// The first statement of some kind, those in blocks included.
-    pub(crate) fn first<'s>(body: &'s [Self], wanted: &dyn Fn(&Self) -> bool) -> Option<&'s Self> {
+    /// The first statement that satisfies the predicate, including those in blocks.
+    pub(crate) fn first<'s>(body: &'s [Self], predicate: &dyn Fn(&Self) -> bool) -> Option<&'s Self> {
         body.iter().find_map(|stmt| {
-            let inside = || stmt.blocks().into_iter().find_map(|body| Self::first(body, wanted));
-            if wanted(stmt) { Some(stmt) } else { inside() }
+            let inside = || stmt.blocks().into_iter().find_map(|body| Self::first(body, predicate));
+            if predicate(stmt) { Some(stmt) } else { inside() }
         })
     }
 }
 
-/// A part of what `print` shows.
+/// An argument of `print`.
 #[derive(Clone, Debug)]
 pub(crate) enum Printed {
     Text(String),

@@ -2,7 +2,7 @@
 
 use luge_machine::Diagnostic;
 
-use super::{Binding, Checker, MAX_EXPRESSIONS, MAX_LEVELS, Shape, Value, View, describe};
+use super::{Binding, Checker, MAX_EXPRESSIONS, MAX_NESTING, Shape, Value, View, describe};
 use super::{operators::builtin_constant, results::shape_of};
 use crate::{
     core::{Expr, Op, Ty},
@@ -19,8 +19,8 @@ impl<'p> Checker<'p> {
             self.too_large(&format!("{MAX_EXPRESSIONS} expressions once it is unrolled"), span);
             return None;
         }
-        if self.here.level >= MAX_LEVELS {
-            let message = format!("nested more than {MAX_LEVELS} deep once functions are inlined");
+        if self.here.level >= MAX_NESTING {
+            let message = format!("nested more than {MAX_NESTING} deep once functions are inlined");
             return self.refuse(span, message, "too deep here", "name parts of it with `let`");
         }
         self.here.level += 1;
@@ -60,13 +60,13 @@ impl<'p> Checker<'p> {
         None
     }
 
-    /// Notes that something else was expected.
+    /// Reports a value of the wrong type.
     fn mismatch(&mut self, expected: &str, value: &Value, span: &Span) -> &mut Diagnostic {
         let found = describe(value);
         self.error(span, format!("expected {expected}, found {found}"), format!("this is {found}"))
     }
 
-    /// The value of an expression that must be a condition.
+    /// The value of an expression that must be a bit, called a condition in messages.
     pub(super) fn condition(&mut self, expr: &'p syntax::Expr) -> Expr {
         let value = self.expr(expr);
         self.as_condition(value, &expr.span, "a condition")
@@ -88,7 +88,7 @@ impl<'p> Checker<'p> {
         Expr::bit(false)
     }
 
-    /// An expression of literals, constants and loop variables.
+    /// The value of a constant expression.
     pub(super) fn constant(&mut self, expr: &syntax::Expr) -> Option<Ratio> {
         let span = &expr.span;
         match &expr.kind {
@@ -123,7 +123,7 @@ impl<'p> Checker<'p> {
         ratio::to_integer(value).or_else(|| self.fail(span, message(), "not an integer"))
     }
 
-    /// Features or labels, if there is a sample here; says so if not.
+    /// Features or labels; reports an error outside of loops over the data.
     pub(super) fn sample(&mut self, view: View, span: &Span) -> Option<View> {
         if !self.here.in_data {
             let help =
@@ -146,10 +146,10 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// The value of an expression for something of a known shape.
+    /// The value of an expression for a target of known shape.
     pub(super) fn expr_for(&mut self, expr: &'p syntax::Expr, shape: Option<&Shape>) -> Option<Value> {
         match (shape, &expr.kind) {
-            // The literals of a list become what its elements are.
+            // Literals in a list get the type of its elements.
             (Some(Shape::Array(element, _)), ExprKind::List(values)) => {
                 self.list(values, &expr.span, Some(element))
             }
@@ -165,8 +165,8 @@ impl<'p> Checker<'p> {
             values.iter().map(|value| (self.expr_for(value, element), &value.span)).collect();
         let values: Vec<(Value, &Span)> =
             values.into_iter().map(|(value, at)| Some((value?, at))).collect::<Option<_>>()?;
-        let told = values.iter().find_map(|(value, _)| shape_of(value));
-        let Some(element) = element.cloned().or(told) else {
+        let inferred = values.iter().find_map(|(value, _)| shape_of(value));
+        let Some(element) = element.cloned().or(inferred) else {
             let help = "give one of them a type: `[1 as fix<I,F>, 2, 3]`";
             return self.refuse(span, "the type of the list cannot be told", "only literals", help);
         };
@@ -175,7 +175,7 @@ impl<'p> Checker<'p> {
         Some(Value::List(fitting.into_iter().collect::<Option<_>>()?, element))
     }
 
-    /// The value as one of this shape; what does not fit is reported.
+    /// The value as one of this shape; a mismatch is reported.
     pub(super) fn fitting(&mut self, value: Value, shape: &Shape, span: &Span) -> Option<Value> {
         let same = match (&value, shape) {
             (_, Shape::Number(ty)) => return self.coerce(value, *ty, span).map(Value::Number),
@@ -192,7 +192,7 @@ impl<'p> Checker<'p> {
         same.then_some(value)
     }
 
-    /// The value as a number of this type: literals are rounded, everything else must have it already.
+    /// The value as a number of this type: literals are rounded, other numbers must have the type already.
     pub(super) fn coerce(&mut self, value: Value, ty: Ty, span: &Span) -> Option<Expr> {
         match value {
             Value::Constant(value) => {

@@ -1,8 +1,8 @@
-//! Functions: each is checked on its own, and inlined where it is called.
+//! Functions: each is checked by itself, and inlined where it is called.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Binding, Checker, Context, DEEPEST_CALL, Made, Shape, Source, Value, View};
+use super::{Binding, Checker, Context, MAX_CALL_DEPTH, Made, Shape, Source, Value, View};
 use crate::{
     core::{Expr, Index},
     lex::Span,
@@ -10,13 +10,13 @@ use crate::{
 };
 
 impl<'p> Checker<'p> {
-    /// Checks every function, called or not, and refuses those that call themselves. Nothing is left but findings.
+    /// Checks every function, called or not, and reports recursion. Discards the generated code.
     pub(super) fn functions(&mut self) {
         for (index, function) in self.program.functions.iter().enumerate() {
-            self.sketched = Some(index);
+            self.checked_alone = Some(index);
             self.function(function);
         }
-        self.sketched = None;
+        self.checked_alone = None;
         self.made = Made::default();
         self.find_takers();
         self.recursion();
@@ -33,7 +33,7 @@ impl<'p> Checker<'p> {
                 }
                 shape => shape,
             };
-            let value = shape.and_then(|shape| self.any_value(&shape));
+            let value = shape.and_then(|shape| self.placeholder(&shape));
             self.bind(name, Binding::Value(value));
         }
         self.apart(|checker| checker.function_body(function, result.as_ref()));
@@ -51,11 +51,11 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// Something of this shape, in place of what a call would give.
-    fn any_value(&mut self, shape: &Shape) -> Option<Value> {
+    /// A value of this shape, in place of the result of a call.
+    fn placeholder(&mut self, shape: &Shape) -> Option<Value> {
         match shape {
             Shape::Array(..) => {
-                // No element of it is ever looked at.
+                // The code is discarded, so the array need not exist.
                 let source = Source::Array(usize::MAX);
                 Some(Value::Array(View { source, first: Index::default(), shape: shape.clone() }))
             }
@@ -63,7 +63,7 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// Follows the calls in depth; one that leads to a function on the way there is recursion.
+    /// Reports recursion: a depth-first search of the calls, without recursion of its own.
     fn recursion(&mut self) {
         let functions = &self.program.functions;
         let mut calls = vec![Vec::new(); functions.len()];
@@ -103,7 +103,7 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// A function's body comes before the statement it is called in, with variables of its own.
+    /// Inlines a call: the function's body is emitted before the statement that calls it.
     pub(super) fn call_function(
         &mut self,
         name: &Name,
@@ -117,11 +117,11 @@ impl<'p> Checker<'p> {
             return self.refuse(&name.span, message, "unknown function", help);
         };
         let function = &program.functions[called];
-        if let Some(caller) = self.sketched {
+        if let Some(caller) = self.checked_alone {
             self.calls.entry((caller, called)).or_insert_with(|| name.span.clone());
         }
-        if self.here.call_depth >= DEEPEST_CALL {
-            let message = format!("calls nest more than {DEEPEST_CALL} deep");
+        if self.here.call_depth >= MAX_CALL_DEPTH {
+            let message = format!("calls nest more than {MAX_CALL_DEPTH} deep");
             let help = "write some of the functions out where they are called";
             return self.refuse(span, message, "too deep here", help);
         }
@@ -135,8 +135,8 @@ impl<'p> Checker<'p> {
             bound.push(self.argument(ty, argument));
         }
         let result = self.result(function);
-        if self.sketched.is_some() || self.recursive.contains(&called) {
-            return self.any_value(&result?);
+        if self.checked_alone.is_some() || self.recursive.contains(&called) {
+            return self.placeholder(&result?);
         }
         let outside = self.enter();
         for ((parameter, _), value) in function.parameters.iter().zip(bound) {
@@ -150,7 +150,7 @@ impl<'p> Checker<'p> {
         value
     }
 
-    /// From here on names are those a function sees: constants and types. Returns what is around the call.
+    /// Enters a function, which sees only constants and types. Returns the context of the call.
     pub(super) fn enter(&mut self) -> Context {
         let mut globals = self.here.scopes.first().cloned().unwrap_or_default();
         globals.retain(|_, binding| {
@@ -161,24 +161,24 @@ impl<'p> Checker<'p> {
         std::mem::replace(&mut self.here, Context { scopes, call_depth, level, ..Context::default() })
     }
 
-    /// An argument as the function sees it. Arrays are not copied: a function cannot change what it is given, and sees nothing
-    /// else of its caller's.
+    /// The value of an argument. Arrays are not copied, because a function cannot change its arguments or any other
+    /// variable of its caller.
     fn argument(&mut self, ty: &Type, argument: &'p syntax::Expr) -> Option<Value> {
         let shape = self.shape(ty);
         let value = self.expr_for(argument, shape.as_ref());
         let (shape, span) = (shape.filter(|shape| *shape != Shape::Tape)?, &argument.span);
         match self.fitting(value?, &shape, span)? {
             value @ Value::Number(Expr::Constant { .. } | Expr::Variable { .. }) => Some(value),
-            // An index that is computed is checked at the call.
+            // A computed index must be checked at the call.
             Value::Number(Expr::Data { index, ty }) if index.computed.is_empty() => {
                 Some(Value::Number(Expr::Data { index, ty }))
             }
             Value::Array(view) => Some(Value::Array(self.frozen(view, span))),
-            value => self.kept(value, &shape, span),
+            value => self.stored(value, &shape, span),
         }
     }
 
-    /// What a function returns, whatever its variables are later; one without statements cannot change anything.
+    /// The result of a function, copied unless later statements cannot change it; `pure` functions have no statements.
     pub(super) fn returned(
         &mut self,
         value: Value,
@@ -190,7 +190,7 @@ impl<'p> Checker<'p> {
             Value::Array(view) => Some(Value::Array(self.frozen(view, span))),
             value @ Value::Number(_) if pure => Some(value),
             value @ Value::Bit(_) => Some(value),
-            value => self.kept(value, result, span),
+            value => self.stored(value, result, span),
         }
     }
 }

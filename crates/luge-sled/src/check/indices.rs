@@ -1,4 +1,4 @@
-//! Indices: what is known about them before the program runs, and the elements they refer to.
+//! Indices: what is known about them at compile time, and the elements they refer to.
 
 use super::{Binding, Checker, Shape, Value, Variable, View};
 use crate::{
@@ -9,18 +9,18 @@ use crate::{
 };
 
 impl<'p> Checker<'p> {
-    /// The smallest and the largest value of an integer made of variables of loops.
+    /// The smallest and largest value of an integer that depends on loop variables.
     pub(super) fn interval(&self, affine: &Affine) -> (i64, i64) {
         affine.range(|var| (self.made.variables[var].lowest, self.made.variables[var].highest))
     }
 
-    /// A type that holds every integer of an interval.
+    /// The smallest integer type that holds an interval.
     pub(super) fn integer_type((low, high): (i64, i64)) -> Ty {
         let fits = |width: u32| low >= -(1 << (width - 1)) && high < 1 << (width - 1);
         Ty { integer: (2..62).find(|&width| fits(width)).unwrap_or(62), fraction: 0 }
     }
 
-    /// The type in which two integers of loops are compared or multiplied.
+    /// The type in which two integers that depend on loop variables are compared or multiplied.
     pub(super) fn type_of_indices(&mut self, a: &Value, b: &Value, span: &Span) -> Option<Ty> {
         let mut interval = (0, 0);
         for value in [a, b] {
@@ -47,7 +47,7 @@ impl<'p> Checker<'p> {
         self.refuse(span, message, "not a constant", help)
     }
 
-    /// Sums and multiples of variables of loops are exact; `None` for everything else.
+    /// Sums and multiples of loop variables, which are exact; `None` for other operands.
     pub(super) fn index_arithmetic(
         &mut self,
         op: Binary,
@@ -56,7 +56,7 @@ impl<'p> Checker<'p> {
         span: &Span,
     ) -> Option<Option<Affine>> {
         if matches!(op, Binary::Rem | Binary::BitAnd | Binary::BitOr | Binary::Xor) {
-            // Computed when the program runs, as integers that hold both.
+            // These are computed at run time.
             return None;
         }
         let integer = |value: &Value| match value {
@@ -80,7 +80,7 @@ impl<'p> Checker<'p> {
         Some(made.or_else(|| self.only_when_run(span)))
     }
 
-    /// The value of an integer made of variables of loops, as a number.
+    /// An integer that depends on loop variables, as a number.
     pub(super) fn number_of_index(&mut self, affine: &Affine, ty: Ty, span: &Span) -> Option<Expr> {
         let (low, high) = self.interval(affine);
         let (smallest, largest) = (ty.smallest() >> ty.fraction, ty.largest() >> ty.fraction);
@@ -89,7 +89,7 @@ impl<'p> Checker<'p> {
             let message = format!("{reaches}, which this comes to, does not fit into {ty}");
             return self.refuse(span, message, "too large", "choose a type with more bits before the point");
         }
-        // Wide enough for every sum on the way.
+        // Wide enough for every partial sum.
         let mut reach = affine.constant.abs();
         for &(var, factor) in &affine.terms {
             let Variable { lowest, highest, .. } = self.made.variables[var];
@@ -112,7 +112,7 @@ impl<'p> Checker<'p> {
         Some(if wide == ty { sum } else { Expr::Cast(Box::new(sum), ty) })
     }
 
-    /// The variable of a loop as a number, which the loop counts along from now on.
+    /// A loop variable as a number, which the loop then counts, too.
     fn variable_value(&mut self, var: usize) -> Expr {
         let ty = self.variable_type(var);
         let slot = self.made.variables[var].value.unwrap_or_else(|| self.new_slot(ty.width()));
@@ -125,7 +125,7 @@ impl<'p> Checker<'p> {
         Self::integer_type((variable.lowest, variable.highest + 1))
     }
 
-    /// The array that an expression names, and whether its elements can be assigned to; `None` has been reported.
+    /// The array that an expression denotes, and whether its elements can be assigned to; `None` if an error is reported.
     pub(super) fn view(&mut self, expr: &'p syntax::Expr) -> Option<(View, bool)> {
         match &expr.kind {
             ExprKind::Index(array, index) => {
@@ -181,7 +181,7 @@ impl<'p> Checker<'p> {
         Some(View { source: view.source, first, shape: *element })
     }
 
-    /// Some elements of an array, as many whatever the variables of loops are.
+    /// A slice of an array. Its length must not depend on loop variables.
     fn slice(&mut self, view: View, ends: [&'p syntax::Expr; 2], array: &syntax::Expr) -> Option<View> {
         let Shape::Array(element, length) = view.shape else {
             let message = format!("this is {}, not an array", view.shape);
@@ -216,7 +216,7 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// Refuses an index that leaves its array.
+    /// Reports an index that can be out of bounds.
     fn inside(
         &mut self,
         affine: &Affine,
@@ -243,10 +243,10 @@ impl<'p> Checker<'p> {
         self.refuse(&index.span, message, &label, help)
     }
 
-    /// The view with its computed parts worked out once and for all.
+    /// The view with its computed indices evaluated and stored.
     pub(super) fn frozen(&mut self, mut view: View, span: &Span) -> View {
         for part in &mut view.first.computed {
-            part.value = self.kept_number(part.value.clone(), span);
+            part.value = self.stored_number(part.value.clone(), span);
         }
         view
     }
@@ -264,7 +264,7 @@ impl View {
         Self { source: self.source, first, shape }
     }
 
-    /// The number or bit that a fresh variable counts through.
+    /// The element at a loop variable, counting through the flat array.
     pub(super) fn counted(&self, var: usize) -> Self {
         let known = self.first.known.plus(&Affine::variable(var));
         let first = Index { known, computed: self.first.computed.clone() };

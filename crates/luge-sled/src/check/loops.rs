@@ -13,7 +13,7 @@ use crate::{
 /// The most rounds of a loop whose variable is used.
 const MAX_ROUNDS: i64 = 1 << 16;
 
-/// Rounds that are counted on a tape; a loop with more keeps a number.
+/// The most rounds that are counted on a tape; a loop with more rounds counts with a number.
 const MAX_COUNTED: i64 = 1 << 12;
 
 impl<'p> Checker<'p> {
@@ -45,7 +45,7 @@ impl<'p> Checker<'p> {
         }
         let most = most.max(0);
         if most == 0 {
-            // No round, so nothing in it is wrong: sizes can leave a loop without any.
+            // The body is not checked: a loop may have no rounds for some sizes.
             return;
         }
         if most > MAX_COUNTED && constant && !super::statements::mentions(body, &name.text) {
@@ -66,7 +66,7 @@ impl<'p> Checker<'p> {
         self.made.variables.len() - 1
     }
 
-    /// Checks a body in which the loop's variable is this.
+    /// Checks a loop body with the loop variable bound to a value.
     fn with_name(
         &mut self,
         name: &Name,
@@ -79,7 +79,7 @@ impl<'p> Checker<'p> {
         body
     }
 
-    /// A loop with a bound that is known only when the program runs: its variable is an integer of the bounds' type.
+    /// A loop with a bound that is computed at run time. Its variable has the type of the bounds.
     fn counting(
         &mut self,
         name: &'p Name,
@@ -106,7 +106,7 @@ impl<'p> Checker<'p> {
         let line = self.line(span);
         let more = Expr::binary(Op::Add, number(next), Expr::Constant { raw: 1, ty });
         let count = [(current, number(next)), (next, more)];
-        // Counted first, so that `continue` is no way around it; below the end there is always a next number.
+        // The loop counts first, so that `continue` cannot skip it. There is a next number, because this one is below the end.
         let count =
             count.map(|(slot, value)| Stmt { line, kind: StmtKind::Assign(Place::Slot(slot), value) });
         let body = count.into_iter().chain(body).collect();
@@ -114,7 +114,7 @@ impl<'p> Checker<'p> {
         self.emit(span, StmtKind::While { before: Vec::new(), condition, body });
     }
 
-    /// The body of a loop that `break` and `continue` inside are about.
+    /// The body of a loop, in which `break` and `continue` are allowed.
     pub(super) fn round(&mut self, body: &'p [syntax::Stmt]) -> Vec<Stmt> {
         let outside = std::mem::replace(&mut self.here.breakable, Breakable::Loop);
         self.count_loop(true);
@@ -140,7 +140,7 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// A loop over all elements of something flat, which the compiler itself needs.
+    /// Emits a loop over the elements of a flat array.
     pub(super) fn each(
         &mut self,
         length: usize,
@@ -154,7 +154,7 @@ impl<'p> Checker<'p> {
         self.emit_for(var, [Affine::default(), Affine::constant(length)], body, span);
     }
 
-    /// A bound of a loop: a constant, or made of variables of outer loops.
+    /// A bound of a loop: a constant, or an integer that depends on outer loop variables.
     fn bound(&mut self, value: Value, span: &Span) -> Option<Affine> {
         match value {
             Value::Index(affine) => Some(affine),
@@ -197,7 +197,7 @@ impl<'p> Checker<'p> {
             if self.made.too_large {
                 return;
             }
-            // Not a statement, but an empty round costs time too.
+            // An empty round takes time, too.
             self.made.n_statements += 1;
             let n_findings = self.findings.len();
             let constant = Value::Constant(Ratio::from_integer(i128::from(value)));
@@ -209,7 +209,7 @@ impl<'p> Checker<'p> {
                 return self.emit(span, StmtKind::Reject);
             }
             if self.findings.len() > n_findings {
-                // The other rounds would say the same again.
+                // The other rounds would report the same errors.
                 return;
             }
         }
@@ -229,14 +229,14 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// Bits for counting down from `times - 1`: those of the data's numbers if they suffice, so that one ruler serves both.
+    /// Bits for counting down from `times - 1`: the width of the data's numbers if it is enough, so that they share a ruler.
     fn counter_width(&self, times: u64) -> u32 {
         let needed = (u64::BITS - times.saturating_sub(1).leading_zeros()).max(1);
         let width = self.sizes.width();
         if (2..=width).contains(&needed) { width } else { needed }
     }
 
-    /// The next number of the generator, as one from 0 to below 1.
+    /// The next random number, at least 0 and below 1.
     pub(super) fn random(&mut self, span: &Span) -> Value {
         let state = self.made.random.unwrap_or_else(|| self.new_slot(32));
         self.made.random = Some(state);
@@ -244,25 +244,25 @@ impl<'p> Checker<'p> {
         let constant = |raw| Expr::Constant { raw, ty };
         let product = Expr::binary(Op::Mul, Expr::Variable { slot: state, ty }, constant(1_664_525));
         let next = Expr::binary(Op::Add, product, constant(1_013_904_223));
-        self.emit_unseen(span, StmtKind::Assign(Place::Slot(state), next));
-        // The same bits as a fraction from -1 to below 1; half of it and a half.
+        self.emit_wrapping(span, StmtKind::Assign(Place::Slot(state), next));
+        // The same bits as a fraction from -1 to below 1, divided by 2, plus 1/2.
         let fraction = Ty { integer: 1, fraction: 31 };
         let halved = Expr::Shr(Box::new(Expr::Variable { slot: state, ty: fraction }), 1);
         let shifted = Expr::binary(Op::Add, halved, Expr::Constant { raw: 1 << 30, ty: fraction });
         let short = Expr::Cast(Box::new(shifted), Ty { integer: 1, fraction: 15 });
-        Value::Number(self.kept_number(short, span))
+        Value::Number(self.stored_number(short, span))
     }
 
-    /// A statement whose numbers are meant to wrap: it belongs to no line, so overflow is not reported.
-    fn emit_unseen(&mut self, span: &Span, kind: StmtKind) {
+    /// Emits a statement whose numbers may wrap: it has no line, so its overflow is not reported.
+    fn emit_wrapping(&mut self, span: &Span, kind: StmtKind) {
         self.emit(span, kind);
         if let Some(stmt) = self.out.last_mut().and_then(|out| out.last_mut()) {
             stmt.line = 0;
         }
     }
 
-    /// Gives the generator its seed at the very start.
-    pub(super) fn sow(&mut self, body: &mut Vec<Stmt>) {
+    /// Seeds the random generator at the start of the program.
+    pub(super) fn seed_random(&mut self, body: &mut Vec<Stmt>) {
         let Some(slot) = self.made.random else { return };
         let ty = Ty { integer: 32, fraction: 0 };
         let seed = match self.find("SEED") {

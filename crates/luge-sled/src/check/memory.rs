@@ -1,4 +1,4 @@
-//! Slots and arrays: allocated when they are declared, reused after their scopes end.
+//! Slots and arrays: allocated when declared, reused after their scopes end.
 
 use std::collections::BTreeSet;
 
@@ -15,31 +15,31 @@ impl Checker<'_> {
         self.made.core.widths.len() - 1
     }
 
-    /// A slot or an array that is free again.
-    fn again(&mut self, width: u32, length: usize) -> Option<usize> {
+    /// A free slot or array of this size, if there is one.
+    fn reuse(&mut self, width: u32, length: usize) -> Option<usize> {
         self.made.free.get_mut(&(width, length)).and_then(BTreeSet::pop_first)
     }
 
-    /// Frees something when the innermost scope or statement ends.
+    /// Frees a slot or an array when the innermost scope or statement ends.
     pub(super) fn hold(&mut self, source: Source) {
         self.made.held.last_mut().into_iter().for_each(|held| held.push(source));
     }
 
-    /// A slot that is free until the innermost scope or statement ends.
+    /// Allocates a slot until the innermost scope or statement ends.
     pub(super) fn take_slot(&mut self, width: u32) -> Slot {
-        let slot = self.again(width, 0).unwrap_or_else(|| self.new_slot(width));
+        let slot = self.reuse(width, 0).unwrap_or_else(|| self.new_slot(width));
         self.hold(Source::Slot(slot));
         slot
     }
 
-    /// A place of this shape, until the innermost scope or statement ends; `None` if memory is full.
+    /// Allocates memory of this shape until the innermost scope or statement ends; `None` if the program needs too much.
     pub(super) fn take(&mut self, shape: &Shape, span: &Span) -> Option<View> {
         let source = match shape {
             Shape::Tape => return None,
             Shape::Bit | Shape::Number(_) => Source::Slot(self.take_slot(shape.width())),
             Shape::Array(..) => {
                 let (width, length) = (shape.innermost().width(), shape.n_elements());
-                let array = self.again(width, length).or_else(|| self.new_array(width, length, span))?;
+                let array = self.reuse(width, length).or_else(|| self.new_array(width, length, span))?;
                 self.hold(Source::Array(array));
                 Source::Array(array)
             }
@@ -57,15 +57,15 @@ impl Checker<'_> {
         Some(self.made.core.arrays.len() - 1)
     }
 
-    /// A value in a place of its own.
-    pub(super) fn kept(&mut self, value: Value, shape: &Shape, span: &Span) -> Option<Value> {
+    /// Copies a value to memory of its own.
+    pub(super) fn stored(&mut self, value: Value, shape: &Shape, span: &Span) -> Option<Value> {
         let view = self.take(shape, span)?;
         self.fill(&view, value, span);
         view.value()
     }
 
-    /// A number in a slot of its own.
-    pub(super) fn kept_number(&mut self, value: Expr, span: &Span) -> Expr {
+    /// Copies a number or a bit to a slot of its own.
+    pub(super) fn stored_number(&mut self, value: Expr, span: &Span) -> Expr {
         let ty = value.ty();
         let slot = self.take_slot(ty.width());
         self.emit(span, StmtKind::Assign(Place::Slot(slot), value));

@@ -1,4 +1,4 @@
-//! The names of variables in the source, and the lines where they are valid.
+//! The variables of the source, and the lines of their scopes.
 
 use super::{Binding, Checker, Shape, Source, View};
 use crate::{
@@ -7,10 +7,10 @@ use crate::{
 };
 
 impl Checker<'_> {
-    /// Notes where a variable of the learner's own text lies; those of inlined functions have many places.
+    /// Records where a variable of the learner is stored. Variables of inlined functions have several places.
     pub(super) fn remember(&mut self, name: &Name, binding: &Binding) {
         let Binding::Variable(View { source, first, shape }) = binding else { return };
-        if *first != Index::default() || self.here.call_depth > 0 || self.sketched.is_some() {
+        if *first != Index::default() || self.here.call_depth > 0 || self.checked_alone.is_some() {
             return;
         }
         let home = match *source {
@@ -23,7 +23,7 @@ impl Checker<'_> {
         self.made.core.names.push(Named { name: name.text.clone(), home, ty, length, lines });
     }
 
-    /// The line in which the last statement of a block ends, or the last one inside of it.
+    /// The line in which a block ends.
     pub(super) fn last_line(&self, body: &[syntax::Stmt]) -> u32 {
         body.last().map_or(0, |stmt| {
             let own = self.line(&(stmt.span.end..stmt.span.end));

@@ -16,7 +16,7 @@ impl<'p> Checker<'p> {
     pub(super) fn binary(&mut self, op: Binary, [a, b]: [&'p syntax::Expr; 2], span: &Span) -> Option<Value> {
         let sides = [&a.span, &b.span];
         if matches!(op, Binary::And | Binary::Or) {
-            return Some(self.stopping_early(op == Binary::And, [a, b], span));
+            return Some(self.short_circuit(op == Binary::And, [a, b], span));
         }
         let left = self.expr(a);
         if matches!(op, Binary::Shl | Binary::Shr) {
@@ -40,8 +40,8 @@ impl<'p> Checker<'p> {
         self.arithmetic(op, left?, right?, span, sides)
     }
 
-    /// `&&` or `||`: the right side is evaluated, with all the statements it takes, only where the left side does not decide.
-    fn stopping_early(&mut self, and: bool, [a, b]: [&'p syntax::Expr; 2], span: &Span) -> Value {
+    /// `&&` or `||`: the right side is evaluated, with the statements it needs, only if the left side does not decide.
+    fn short_circuit(&mut self, and: bool, [a, b]: [&'p syntax::Expr; 2], span: &Span) -> Value {
         let left = self.condition(a);
         let (right, mut first) = self.apart(|checker| checker.condition(b));
         if first.is_empty() {
@@ -65,7 +65,7 @@ impl<'p> Checker<'p> {
         Expr::binary(if op == Binary::BitAnd { Op::And } else { Op::Or }, a, b)
     }
 
-    /// `<<` or `>>`, by a constant or by an integer that is known when the program runs.
+    /// `<<` or `>>`, by a constant or by an integer that is computed at run time.
     pub(super) fn shifted(
         &mut self,
         op: Binary,
@@ -97,10 +97,10 @@ impl<'p> Checker<'p> {
             }
             by => self.an_integer(by, "a number is shifted by an integer", &b.span)?,
         };
-        Some(self.shifted_often(op, value, by, span))
+        Some(self.shifted_by_number(op, value, by, span))
     }
 
-    /// A number without bits after the point.
+    /// The value as a number without fraction bits.
     pub(super) fn an_integer(&mut self, value: Value, what: &str, span: &Span) -> Option<Expr> {
         match value {
             Value::Number(value) if value.ty().fraction == 0 => Some(value),
@@ -113,8 +113,8 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// Shifts by one as often as a number says; one below 0 ends the run.
-    fn shifted_often(&mut self, op: Binary, value: Expr, by: Expr, span: &Span) -> Value {
+    /// Shifts by one in a loop. A negative count rejects the data.
+    fn shifted_by_number(&mut self, op: Binary, value: Expr, by: Expr, span: &Span) -> Value {
         let (ty, count, line) = (value.ty(), by.ty(), self.line(span));
         let slots = [ty, count].map(|ty| self.take_slot(ty.width()));
         let stmt = |kind| Stmt { line, kind };
@@ -123,7 +123,7 @@ impl<'p> Checker<'p> {
         let (number, rest) =
             (Expr::Variable { slot: slots[0], ty }, Expr::Variable { slot: slots[1], ty: count });
         self.emit(span, assign(slots[0], value));
-        // Nothing is left of a number that was shifted by its width.
+        // Shifting by more than the width makes no difference.
         let enough = i64::from(ty.width()).min(count.largest());
         self.emit(span, assign(slots[1], Expr::binary(Op::Min, by, constant(enough))));
         let negative = Expr::binary(Op::Less, rest.clone(), constant(0));
@@ -135,32 +135,32 @@ impl<'p> Checker<'p> {
         Value::Number(number)
     }
 
-    /// What the quotient, rounded towards zero, leaves of `a`; all of it if `b` is 0.
+    /// The remainder of the division that rounds towards zero; `a` if `b` is 0.
     fn remainder(&mut self, a: Expr, b: Expr, span: &Span) -> Expr {
         let ty = a.ty();
         let whole = Ty { integer: ty.width(), fraction: 0 };
-        // The same bits in another type.
+        // Reinterprets the bits as another type.
         let counted = |side: Expr, ty: Ty| match side {
             Expr::Constant { raw, .. } => Expr::Constant { raw, ty },
             Expr::Variable { slot, .. } => Expr::Variable { slot, ty },
             side => side,
         };
-        // Counted in steps, so that the point does not matter; both are used twice.
+        // As integers, so that the point does not matter. Both are used twice.
         let [a, b] = [a, b].map(|side| match side {
             Expr::Constant { .. } | Expr::Variable { .. } => counted(side, whole),
-            side => counted(self.kept_number(side, span), whole),
+            side => counted(self.stored_number(side, span), whole),
         });
-        // The smallest number over -1 needs one bit more.
+        // The smallest number divided by -1 needs one more bit.
         let known = matches!(b, Expr::Constant { raw, .. } if raw != -1);
         let wide = if known { whole } else { Ty { integer: whole.integer + 1, ..whole } };
         let cast = |e: Expr, to: Ty| if e.ty() == to { e } else { Expr::Cast(Box::new(e), to) };
         let (a, b) = (cast(a, wide), cast(b, wide));
         let quotient = Expr::binary(Op::Div, a.clone(), b.clone());
         let rest = cast(Expr::binary(Op::Sub, a, Expr::binary(Op::Mul, quotient, b)), whole);
-        if ty == whole { rest } else { counted(self.kept_number(rest, span), ty) }
+        if ty == whole { rest } else { counted(self.stored_number(rest, span), ty) }
     }
 
-    /// Both sides as numbers of the type that one of them has.
+    /// Both sides as numbers of a common type.
     pub(super) fn pair(&mut self, a: Value, b: Value, [a_span, b_span]: [&Span; 2]) -> Option<(Expr, Expr)> {
         let ty = match (&a, &b) {
             (Value::Number(a), _) => a.ty(),
@@ -248,7 +248,7 @@ impl<'p> Checker<'p> {
     fn as_flag(&mut self, bit: Expr, span: &Span) -> Expr {
         match bit {
             Expr::Constant { .. } | Expr::Variable { .. } => bit,
-            bit => self.kept_number(bit, span),
+            bit => self.stored_number(bit, span),
         }
     }
 
@@ -274,7 +274,7 @@ impl<'p> Checker<'p> {
                     None => Value::Constant(value),
                 }
             }
-            // A loop's variable that does not fit is cut off like any number.
+            // A loop variable that does not fit is clamped like any number.
             Value::Index(affine) if saturating => {
                 let wide = Self::integer_type(self.interval(&affine));
                 Value::Number(self.number_of_index(&affine, wide, span)?)
@@ -293,7 +293,7 @@ impl<'p> Checker<'p> {
         }))
     }
 
-    /// 1 where a bit is true, else 0.
+    /// 1 if the bit is true, else 0.
     fn number_of_bit(&mut self, bit: Expr, ty: Ty, span: &Span) -> Option<Expr> {
         let one = self.coerce(Value::Constant(Ratio::ONE), ty, span)?;
         let (slot, line) = (self.take_slot(ty.width()), self.line(span));
@@ -324,7 +324,7 @@ impl<'p> Checker<'p> {
             Binary::Shr => power(b).and_then(|p| a.checked_div(&p)),
             _ => None,
         };
-        // Every value that is kept has a negative.
+        // Every value must have a negative.
         let folded = folded.filter(|folded| *folded.numer() > i128::MIN);
         if folded.is_none() {
             self.error(span, format!("{a} {} {b} has no value", op.text()), "division by zero, or too large");
@@ -340,14 +340,10 @@ fn shift(op: Binary, value: Expr, by: u32) -> Expr {
 
 /// The nearest number of the narrower type.
 fn clamp(value: Expr, to: Ty) -> Expr {
-    let wide = value.ty();
-    if wide == to {
-        return value;
-    }
-    Expr::Clamp(Box::new(value), to)
+    if value.ty() == to { value } else { Expr::Clamp(Box::new(value), to) }
 }
 
-/// `relu`, `abs` and `sign` of a constant, with 0 for `b`, or `min` and `max` of two.
+/// A built-in function of constants; `relu`, `abs` and `sign` get 0 for `b`.
 pub(super) fn builtin_constant(name: &str, a: Ratio, b: Ratio) -> Ratio {
     match name {
         "relu" | "max" => a.max(b),

@@ -1,4 +1,4 @@
-//! Values that statements leave somewhere: `if` as a value, and `return` before a function's end.
+//! Results that statements store: `if` as a value, and `return` before the end of a function.
 
 use super::{Binding, Checker, PREDICT, Shape, Source, Value, View};
 use crate::{
@@ -7,19 +7,19 @@ use crate::{
     syntax::{self, ExprKind, Function, Learner, StmtKind as S},
 };
 
-/// Where `return` leads in the function or learner that is being checked: out of a loop of one round around its body.
+/// The function or learner that `return` leaves. Its body is the single round of a loop, and `return` breaks out of it.
 #[derive(Clone, Debug)]
 pub(super) struct Returning {
-    /// Where what is returned is left; a learner returns nothing.
+    /// Where the result is stored; a learner returns nothing.
     result: Option<View>,
-    /// Says behind a loop that it was left by `return`; only where a loop has one inside.
+    /// A flag that a loop was left by `return`, if there is a `return` in a loop.
     left: Option<Slot>,
-    /// Loops around the statement, inside of the function.
+    /// Number of loops around the statement inside the function.
     n_loops: usize,
 }
 
 impl<'p> Checker<'p> {
-    /// `if c { a } else { b }`: a statement in front of this one decides.
+    /// `if c { a } else { b }` as a value: an `if` statement stores it in a temporary.
     pub(super) fn choice(
         &mut self,
         [condition, yes, no]: [&'p syntax::Expr; 3],
@@ -30,8 +30,8 @@ impl<'p> Checker<'p> {
         let (first, mut then) = self.apart(|checker| checker.expr_for(yes, shape));
         let (second, mut otherwise) = self.apart(|checker| checker.expr_for(no, shape));
         let (first, second) = (first?, second?);
-        let told = || shape_of(&first).or_else(|| shape_of(&second));
-        let Some(shape) = shape.cloned().or_else(told) else {
+        let inferred = || shape_of(&first).or_else(|| shape_of(&second));
+        let Some(shape) = shape.cloned().or_else(inferred) else {
             let help = "give one of them a type: `if c { 1 as fix<I,F> } else { 0 }`";
             return self.refuse(span, "the type of this `if` cannot be told", "only literals", help);
         };
@@ -42,14 +42,14 @@ impl<'p> Checker<'p> {
         target.value()
     }
 
-    /// Puts a value somewhere, if it fits.
+    /// Assigns a value; a mismatch is reported.
     fn store(&mut self, target: &View, value: Value, span: &Span) {
         if let Some(value) = self.fitting(value, &target.shape, span) {
             self.fill(target, value, span);
         }
     }
 
-    /// The statements of a function, and what it returns.
+    /// Emits the statements of a function, and returns its result.
     pub(super) fn function_body(&mut self, function: &'p Function, result: Option<&Shape>) -> Option<Value> {
         if let Some((syntax::Stmt { kind: S::Return(Some(value)), .. }, body)) = function.body.split_last()
             && !has_return(body)
@@ -68,7 +68,7 @@ impl<'p> Checker<'p> {
         target.value()
     }
 
-    /// The function `predict` for the data and theta of the learner; says which array its answer is left in.
+    /// Checks `predict` for the data and theta of the learner. Returns the array of its result.
     pub(super) fn predict(&mut self, learner: &'p Learner, format: Ty) -> Option<ArrayId> {
         let program = self.program;
         let function = program.functions.iter().find(|function| function.name.text == PREDICT)?;
@@ -105,7 +105,7 @@ impl<'p> Checker<'p> {
         if let Source::Array(answer) = view.source { Some(answer) } else { None }
     }
 
-    /// A body that may be left by `return`: a loop of one round around it.
+    /// A body with `return`: the single round of a loop.
     pub(super) fn returning_block(&mut self, result: Option<View>, body: &'p [syntax::Stmt], span: &Span) {
         let left = syntax::Stmt::first(body, &returns_inside).map(|_| self.take_slot(1));
         if let Some(slot) = left {
@@ -133,15 +133,15 @@ impl<'p> Checker<'p> {
         self.emit(span, StmtKind::Break);
     }
 
-    /// Inside or outside of one more loop.
+    /// Enters or leaves a loop.
     pub(super) fn count_loop(&mut self, inside: bool) {
         if let Some(returning) = &mut self.here.returning {
             returning.n_loops = if inside { returning.n_loops + 1 } else { returning.n_loops - 1 };
         }
     }
 
-    /// Behind a loop with a `return` inside, the loop around it is left, too.
-    pub(super) fn leave_after(&mut self, stmt: &syntax::Stmt) {
+    /// After a loop with a `return` inside, leaves the surrounding loop, too.
+    pub(super) fn leave_outer_loop(&mut self, stmt: &syntax::Stmt) {
         let Some(Returning { left: Some(slot), .. }) = self.here.returning else { return };
         if returns_inside(stmt) {
             let leave = Stmt { line: self.line(&stmt.span), kind: StmtKind::Break };
@@ -153,7 +153,7 @@ impl<'p> Checker<'p> {
     }
 }
 
-/// What a value's type is, if it has one.
+/// The shape of a value; `None` for literals and loop variables, which have no type yet.
 pub(super) fn shape_of(value: &Value) -> Option<Shape> {
     match value {
         Value::Number(value) => Some(Shape::Number(value.ty())),
@@ -168,7 +168,7 @@ pub(super) fn has_return(body: &[syntax::Stmt]) -> bool {
     syntax::Stmt::first(body, &|stmt| matches!(stmt.kind, S::Return(_))).is_some()
 }
 
-/// A loop that is not written out.
+/// Whether a statement is a loop that is not unrolled.
 fn is_loop(stmt: &syntax::Stmt) -> bool {
     matches!(stmt.kind, S::While { .. } | S::ForRange { unroll: false, .. } | S::ForData { .. })
 }
@@ -177,7 +177,7 @@ fn returns_inside(stmt: &syntax::Stmt) -> bool {
     is_loop(stmt) && stmt.blocks().into_iter().any(has_return)
 }
 
-/// Whether no way leads to the end of a body.
+/// Whether a body cannot end without `return`.
 fn always_returns(body: &[syntax::Stmt]) -> bool {
     body.last().is_some_and(|stmt| match &stmt.kind {
         S::Return(_) | S::Reject => true,

@@ -1,4 +1,4 @@
-//! Samples that are taken from a stream, in the learner and in functions.
+//! Samples from a stream, in the learner and in functions.
 
 use super::{Checker, Shape, Value, View};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 
 impl Checker<'_> {
-    /// Finds out whether samples are taken; a program that also loops over the data is refused.
+    /// Determines whether the program takes samples; it cannot loop over the data, too.
     pub(super) fn samples(&mut self) {
         let program = self.program;
         let bodies = program.functions.iter().map(|function| &function.body);
@@ -23,7 +23,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The functions in which a sample is taken, directly or in a function that they call.
+    /// Finds the functions that take a sample, directly or through calls.
     pub(super) fn find_takers(&mut self) {
         let functions = self.program.functions.iter().enumerate();
         let takers = functions.filter(|(_, function)| Stmt::first(&function.body, &takes).is_some());
@@ -39,7 +39,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a statement, apart from the blocks in it, calls a function that takes.
+    /// Whether a statement, apart from its blocks, calls a function that takes a sample.
     pub(super) fn calls_taker(&self, stmt: &Stmt) -> bool {
         let functions = &self.program.functions;
         let takes = |name: &str| self.takers.iter().any(|&taker| functions[taker].name.text == name);
@@ -47,7 +47,7 @@ impl Checker<'_> {
         stmt.expressions().into_iter().any(|expr| expr.any(&calls))
     }
 
-    /// Features or labels as they are where they are read: copied, if the same statement takes another sample.
+    /// Features or labels, copied if the same statement takes another sample.
     pub(super) fn sample_view(&mut self, view: View, span: &Span) -> View {
         if !self.here.copies_samples {
             return view;

@@ -1,4 +1,4 @@
-//! The learner's signature: its parameters, its weights, and the constants that are set from outside.
+//! The learner's signature: its parameters and weights, and the settings of constants.
 
 use super::{Binding, Checker, Shape, Source, View};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 
 impl<'p> Checker<'p> {
-    /// Takes the sizes the signature names from the data, and says what the parameters stand for.
+    /// Binds the sizes that the signature names, and returns the bindings of the parameters.
     pub(super) fn parameters(&mut self, learner: &'p Learner, format: Ty) -> Vec<(&'p Name, Binding)> {
         let (features, labels) = match &learner.parameters[..] {
             [features] => (features, None),
@@ -48,7 +48,7 @@ impl<'p> Checker<'p> {
         bound
     }
 
-    /// Every name set from outside must be a constant of the file.
+    /// Reports settings that are not constants of the file.
     pub(super) fn settings_have_constants(&mut self) {
         for (name, _) in &self.settings.0 {
             if !self.program.constants.iter().any(|(constant, _)| constant.text == *name) {

@@ -12,7 +12,7 @@ impl<'p> Checker<'p> {
         use syntax::StmtKind as S;
         let span = &stmt.span;
         self.here.copies_samples = self.takes && self.here.call_depth == 0 && self.calls_taker(stmt);
-        // What other statements need is free behind them.
+        // Other statements free their temporaries at their end.
         let declares = matches!(stmt.kind, S::Let { .. } | S::ForRange { .. });
         if !declares {
             self.made.held.push(Vec::new());
@@ -70,7 +70,7 @@ impl<'p> Checker<'p> {
         if !declares {
             self.release();
         }
-        self.leave_after(stmt);
+        self.leave_outer_loop(stmt);
     }
 
     pub(super) fn tape(&mut self, name: &Name) -> Option<usize> {
@@ -93,7 +93,7 @@ impl<'p> Checker<'p> {
     ) {
         let declared = ty.map(|ty| self.shape(ty));
         let shape = declared.clone().flatten();
-        // The value is computed before the variable has a slot of the scope.
+        // The value is computed before the variable gets a slot in the scope.
         self.made.held.push(Vec::new());
         let value = value.map(|value| (self.expr_for(value, shape.as_ref()), &value.span));
         let temporaries = self.made.held.pop().unwrap_or_default();
@@ -148,7 +148,7 @@ impl<'p> Checker<'p> {
         Some(Binding::Variable(view))
     }
 
-    /// Puts a value that fits into all of a view.
+    /// Assigns a value of the right shape to a view.
     pub(super) fn fill(&mut self, to: &View, value: Value, span: &Span) {
         match value {
             Value::Array(from) => {
@@ -164,7 +164,7 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// Makes everything 0 or `false`.
+    /// Sets all elements to 0 or `false`.
     fn clear(&mut self, to: &View, span: &Span) {
         let zero = match to.shape.innermost() {
             Shape::Number(ty) => Value::Number(Expr::Constant { raw: 0, ty }),
@@ -210,14 +210,14 @@ impl<'p> Checker<'p> {
         let own = root(place).is_some_and(|name| value.any(&|kind| kind.is_called(name)));
         let overlaps = || [place, value].iter().any(|e| e.any(&|kind| matches!(kind, ExprKind::Slice(..))));
         if own && (matches!(given, Value::List(..)) || overlaps()) {
-            // The value is complete before the first element changes.
-            let Some(copy) = self.kept(given, &view.shape, span) else { return };
+            // The value must be complete before the first element changes.
+            let Some(copy) = self.stored(given, &view.shape, span) else { return };
             return self.fill(&view, copy, span);
         }
         self.fill(&view, given, span);
     }
 
-    /// The number that an assignment gives a variable.
+    /// The number that an assignment stores.
     fn assigned(
         &mut self,
         to: &View,
@@ -239,7 +239,7 @@ impl<'p> Checker<'p> {
         self.coerce(given, ty, &value.span)
     }
 
-    /// What stands left of `=`; `None` has been reported.
+    /// The target of an assignment; `None` if it has an error, which is reported.
     fn target(&mut self, place: &'p syntax::Expr) -> Option<View> {
         if let ExprKind::Name(name) = &place.kind {
             match self.lookup(name, &place.span) {
@@ -300,7 +300,7 @@ impl<'p> Checker<'p> {
 }
 
 impl View {
-    /// The first element, to be assigned to; a sample cannot be.
+    /// The first element as the target of an assignment; `None` for features and labels.
     fn place(&self) -> Option<Place> {
         match self.source {
             Source::Slot(slot) => Some(Place::Slot(slot)),
@@ -309,7 +309,7 @@ impl View {
         }
     }
 
-    /// The statement that gives it a value that fits.
+    /// The statement that assigns a value of the right type.
     fn set(&self, value: Value) -> Option<StmtKind> {
         match value {
             Value::Number(value) | Value::Bit(value) => Some(StmtKind::Assign(self.place()?, value)),
@@ -317,7 +317,7 @@ impl View {
         }
     }
 
-    /// What is there.
+    /// Its value.
     pub(super) fn value(self) -> Option<Value> {
         let (ty, value): (Ty, fn(Expr) -> Value) = match self.shape {
             Shape::Array(..) => return Some(Value::Array(self)),
@@ -334,7 +334,7 @@ impl View {
     }
 }
 
-/// The name that indices stand behind.
+/// The name that is indexed.
 fn root(place: &syntax::Expr) -> Option<&str> {
     match &place.kind {
         ExprKind::Name(name) => Some(name),
@@ -343,8 +343,8 @@ fn root(place: &syntax::Expr) -> Option<&str> {
     }
 }
 
-/// Whether a name occurs in statements.
+/// Whether statements use a name.
 pub(super) fn mentions(body: &[syntax::Stmt], name: &str) -> bool {
-    let called = |expr: &syntax::Expr| expr.any(&|kind| kind.is_called(name));
-    syntax::Stmt::first(body, &|stmt| stmt.expressions().into_iter().any(called)).is_some()
+    let uses = |expr: &syntax::Expr| expr.any(&|kind| kind.is_called(name));
+    syntax::Stmt::first(body, &|stmt| stmt.expressions().into_iter().any(uses)).is_some()
 }

@@ -1,4 +1,4 @@
-//! Types, and the sizes that a signature takes from the data.
+//! Types, and the sizes in the signature that come from the data.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use crate::{
     syntax::{Expr, ExprKind, Type, TypeKind},
 };
 
-/// The widest number a program can declare.
-const WIDEST: u32 = 32;
+/// The most bits of a number.
+const MAX_WIDTH: u32 = 32;
 
 /// A type with all sizes known.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,7 +22,7 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// What the innermost elements are.
+    /// The shape of the innermost elements.
     pub(super) fn innermost(&self) -> Self {
         match self {
             Self::Array(element, _) => element.innermost(),
@@ -30,7 +30,7 @@ impl Shape {
         }
     }
 
-    /// How many numbers or bits there are, arrays of arrays taken apart.
+    /// Number of numbers or bits, counting the elements of arrays.
     pub(super) fn n_elements(&self) -> usize {
         match self {
             Self::Array(element, length) => element.n_elements().saturating_mul(*length),
@@ -59,7 +59,7 @@ impl fmt::Display for Shape {
 }
 
 impl<'p> Checker<'p> {
-    /// The type that is written; `None` has been reported.
+    /// The shape of a type; `None` if it has an error, which is reported.
     pub(super) fn shape(&mut self, ty: &Type) -> Option<Shape> {
         Some(match &ty.kind {
             TypeKind::Bit => Shape::Bit,
@@ -100,19 +100,20 @@ impl<'p> Checker<'p> {
     }
 
     fn number(&mut self, integer: i128, fraction: i128, ty: &Type) -> Option<Shape> {
-        let fits = integer >= 1 && fraction >= 0 && (2..=i128::from(WIDEST)).contains(&(integer + fraction));
+        let fits =
+            integer >= 1 && fraction >= 0 && (2..=i128::from(MAX_WIDTH)).contains(&(integer + fraction));
         if let (Ok(integer), Ok(fraction), true) = (u32::try_from(integer), u32::try_from(fraction), fits) {
             return Some(Shape::Number(Ty { integer, fraction }));
         }
         let message = format!("no number has {integer} bits before the point and {fraction} after it");
-        let label = format!("expected at least 1 before, and 2 to {WIDEST} in all");
+        let label = format!("expected at least 1 before, and 2 to {MAX_WIDTH} in all");
         if (integer, fraction) == (1, 0) {
             return self.refuse(&ty.span, message, &label, "for a single bit write `bit`");
         }
         self.fail(&ty.span, message, label)
     }
 
-    /// `[T; M]` of the signature: the data's number of columns is called M from here on.
+    /// Matches `[T; M]` in the signature with the data, and binds M to their number of columns.
     pub(super) fn unify_array(&mut self, ty: &Type, found: usize, what: &str, format: Ty) {
         let TypeKind::Array(element, length) = &ty.kind else {
             let message = format!("the {what} are an array");
@@ -125,7 +126,7 @@ impl<'p> Checker<'p> {
         self.unify_size(length, found as i128, &format!("{what} per sample"));
     }
 
-    /// `fix<I,F>` of the signature: the bits of the data's format are called I and F from here on.
+    /// Matches `fix<I,F>` in the signature with the data's format, and binds I and F to its bits.
     pub(super) fn unify_format(&mut self, ty: &Type, format: Ty) {
         match &ty.kind {
             TypeKind::Fix(integer, fraction) => {

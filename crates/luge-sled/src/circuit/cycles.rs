@@ -1,4 +1,4 @@
-//! Cycles: what one state of the control does, and where control goes from there.
+//! Cycles: the logic of one control state, and its transitions.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use luge_circuit::{Builder, Literal, RegisterId};
 
 use super::{Compiler, Full, MAX_DEPTH, Step, Word};
 
-/// A state of the control.
+/// A control state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct StateId(usize);
 
@@ -19,9 +19,9 @@ impl StateId {
 struct State {
     register: RegisterId,
     value: Literal,
-    /// When control comes here.
+    /// The conditions under which control enters it.
     entries: Vec<Literal>,
-    /// The state that takes its place, if it does nothing.
+    /// The state that replaces it, if it does nothing.
     instead: Option<StateId>,
 }
 
@@ -56,8 +56,8 @@ impl States {
         self.0[state.0].register
     }
 
-    /// The state that control is in if it is to be in this one.
-    fn found(&self, mut state: StateId) -> StateId {
+    /// The state itself, or the one that replaces it.
+    fn resolved(&self, mut state: StateId) -> StateId {
         for _ in 0..self.0.len() {
             match self.0[state.0].instead {
                 Some(other) => state = other,
@@ -67,11 +67,11 @@ impl States {
         state
     }
 
-    /// Says when each state comes after a cycle; returns how many are used.
+    /// Sets the targets of all state registers, and returns the number of states in use.
     pub(super) fn drive(&self, b: &mut Builder) -> usize {
         let mut entries: Vec<Vec<Literal>> = vec![Vec::new(); self.0.len()];
         for (at, state) in self.0.iter().enumerate() {
-            entries[self.found(StateId(at)).0].extend(&state.entries);
+            entries[self.resolved(StateId(at)).0].extend(&state.entries);
         }
         let mut n_states = 0;
         for (at, (state, mut entries)) in self.0.iter().zip(entries).enumerate() {
@@ -86,7 +86,7 @@ impl States {
     }
 }
 
-/// Values that a cycle assigns: when, and which.
+/// The assignments of a cycle: for each register a condition and a value.
 type Assigned = BTreeMap<RegisterId, (Literal, Literal)>;
 
 struct Exit {
@@ -100,7 +100,7 @@ struct Exit {
 pub(super) struct Cycle {
     state: StateId,
     active: Literal,
-    /// When control is here, if this cycle is active; false where no run comes.
+    /// The condition under which control reaches this point of the cycle; false if it never does.
     pub(super) path: Literal,
     assigned: Assigned,
     exits: Vec<std::rc::Rc<Exit>>,
@@ -121,7 +121,7 @@ impl Cycle {
         }
     }
 
-    /// Whether nothing has happened in it.
+    /// Whether it does nothing yet.
     pub(super) fn is_fresh(&self) -> bool {
         let nothing = self.assigned.is_empty() && self.exits.is_empty() && self.rejects.is_empty();
         nothing && !self.takes && self.path == Literal::TRUE
@@ -138,7 +138,7 @@ impl Compiler<'_> {
         self.states.push(&mut self.b, name, false)
     }
 
-    /// A register's value where control is now.
+    /// The current value of a register.
     pub(super) fn read(&mut self, register: RegisterId) -> Literal {
         let before = self.b.value(register);
         match self.cycle.assigned.get(&register) {
@@ -151,7 +151,7 @@ impl Compiler<'_> {
         word.iter().map(|&register| self.read(register)).collect()
     }
 
-    /// Gives a register a value.
+    /// Assigns a value to a register if `when` holds.
     pub(super) fn write(&mut self, register: RegisterId, when: Literal, value: Literal) {
         if when == Literal::FALSE {
             return;
@@ -171,7 +171,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Leaves the cycle for a state where `when` holds; control stays here otherwise.
+    /// Leaves the cycle for another state if `when` holds.
     pub(super) fn exit(&mut self, when: Literal, to: StateId) {
         let when_here = self.b.and([self.cycle.path, when]);
         if when_here == Literal::FALSE {
@@ -182,7 +182,7 @@ impl Compiler<'_> {
         self.cycle.path = self.b.and([self.cycle.path, !when]);
     }
 
-    /// Rejects the data where `when` holds.
+    /// Rejects the data if `when` holds.
     pub(super) fn reject(&mut self, when: Literal) {
         let mut operands = vec![self.cycle.path, when];
         for &(at, value) in &self.guards {
@@ -193,16 +193,16 @@ impl Compiler<'_> {
         self.cycle.rejects.extend((when != Literal::FALSE).then_some(when));
     }
 
-    /// Drops the sample at the end of the cycle, if it gets here and `when` holds.
+    /// Drops the sample at the end of the cycle if control is here and `when` holds.
     pub(super) fn drop_sample(&mut self, when: Literal) {
         let when = self.b.and([self.cycle.active, self.cycle.path, when]);
         self.next.push(when);
         self.cycle.takes = true;
     }
 
-    /// Goes on in another state after this cycle.
+    /// Continues in another state after this cycle.
     pub(super) fn jump(&mut self, to: StateId) {
-        // Control begins in the first state, so nothing can take its place.
+        // The run starts in the first state, so it cannot be replaced.
         let replaceable = self.cycle.state != to && self.cycle.state != StateId::FIRST;
         if self.cycle.is_fresh() && replaceable {
             self.states.0[self.cycle.state.0].instead = Some(to);
@@ -212,12 +212,12 @@ impl Compiler<'_> {
         }
     }
 
-    /// Whether a new cycle may begin: not inside of branches that must stay in one.
+    /// Fails inside branches that must stay in one cycle.
     pub(super) fn may_cut(&self) -> Step<()> {
         if self.inline > 0 { Err(Full) } else { Ok(()) }
     }
 
-    /// Ends the cycle and begins another. What is alive is kept.
+    /// Ends the cycle and begins another. Live words are saved in registers.
     pub(super) fn cut(&mut self) -> Step<()> {
         self.may_cut()?;
         for at in 0..self.live.len() {
@@ -245,13 +245,13 @@ impl Compiler<'_> {
         self.cycle.state
     }
 
-    /// Whether the part of the program that has been read can reach a state.
+    /// Whether the code so far can reach a state.
     pub(super) fn is_reached(&self, state: StateId) -> bool {
         let entered = |state: &State| state.entries.iter().any(|&entry| entry != Literal::FALSE);
         entered(&self.states.0[state.0]) || self.states.0.iter().any(|other| other.instead == Some(state))
     }
 
-    /// Registers for the live word at a place.
+    /// Registers for the live word at a position.
     fn temporary(&mut self, at: usize, n_bits: usize) -> Vec<RegisterId> {
         if self.temporaries.len() <= at {
             self.temporaries.resize(at + 1, Vec::new());
@@ -264,7 +264,7 @@ impl Compiler<'_> {
         self.temporaries[at][..n_bits].to_vec()
     }
 
-    /// Writes down what the cycle does.
+    /// Adds the cycle's transitions and assignments to those of the circuit.
     pub(super) fn commit(&mut self) {
         let active = self.cycle.active;
         let (exits, rejects) =
@@ -282,7 +282,7 @@ impl Compiler<'_> {
         }
         for (register, ways) in assigned {
             for ((when, value), exits_with) in ways {
-                // What happens on every way out needs no condition.
+                // An assignment that all exits share needs no condition on the exit.
                 let some = match exits_with.len() == exits.len() {
                     true => Literal::TRUE,
                     false => self.b.sum(exits_with),
@@ -293,7 +293,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Does something in this cycle; if it does not fit, everything is as it was.
+    /// Runs `act` within this cycle; restores the previous state if it does not fit.
     pub(super) fn attempt<T>(&mut self, act: impl FnOnce(&mut Self) -> Step<T>) -> Step<T> {
         let (before, taken) = (self.cycle.clone(), self.taken);
         let lengths = (self.live.len(), self.guards.len(), self.next.len());
@@ -311,7 +311,7 @@ impl Compiler<'_> {
         result
     }
 
-    /// Whether something would fit into a cycle of its own.
+    /// Whether `act` would fit into a cycle of its own.
     pub(super) fn fits_alone(&mut self, act: impl FnOnce(&mut Self) -> Step<()>) -> bool {
         let (fresh, taken) = (Cycle::at((self.cycle.state, self.cycle.active)), self.taken);
         let before = std::mem::replace(&mut self.cycle, fresh);
@@ -322,13 +322,13 @@ impl Compiler<'_> {
         fits
     }
 
-    /// Whether what the cycle assigns takes too many layers.
+    /// Whether the cycle's assignments have too many layers.
     pub(super) fn is_deep(&self) -> bool {
         let deep = |literal: Literal| self.b.depth(literal) > MAX_DEPTH + 4;
         self.cycle.assigned.values().any(|&(when, value)| deep(when) || deep(value)) || deep(self.cycle.path)
     }
 
-    /// Both branches in this cycle, chosen by a condition.
+    /// Compiles both branches in this cycle; the condition selects between them.
     pub(super) fn branches(
         &mut self,
         condition: Literal,
@@ -347,7 +347,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Merges what `one` branch assigned with what the cycle has, which is the other.
+    /// Merges the assignments of branch `one` with those of the other branch, which the cycle holds.
     pub(super) fn join(&mut self, condition: Literal, one: Cycle) {
         if one.is_dead() {
             return;

@@ -1,4 +1,4 @@
-//! Quotients: schoolbook division of sizes, a few bits a cycle.
+//! Quotients: schoolbook division of magnitudes, a few bits per cycle.
 
 use luge_circuit::{Affine, Literal};
 
@@ -6,14 +6,14 @@ use super::{Compiler, MAX_DEPTH, Step, Word};
 use crate::core::Ty;
 
 impl Compiler<'_> {
-    /// The quotient of the last two live words, which it takes off: rounded towards zero, and 0 where the divisor is 0.
+    /// Pops the last two live words and returns their quotient, rounded towards zero; 0 if the divisor is 0.
     pub(super) fn quotient(&mut self, ty: Ty) -> Step<Word> {
         let (n_bits, fraction) = (ty.width() as usize, ty.fraction as usize);
         let divisor = &self.live[self.live.len() - 1];
         let known: Option<Vec<bool>> = divisor.iter().map(|bit| bit.as_constant()).collect();
         let power = known.filter(|bits| !bits[n_bits - 1] && bits.iter().filter(|&&bit| bit).count() == 1);
         if let Some(power) = power.and_then(|bits| bits.iter().position(|&bit| bit)) {
-            // A power of two moves the point of the size.
+            // Dividing by a power of two shifts the magnitude.
             return self.operate(2, |c, words| {
                 let (sign, size) = (words[0][n_bits - 1], c.magnitude(&words[0]));
                 let bit = |at: usize| (at + power).checked_sub(fraction).and_then(|at| size.get(at).copied());
@@ -21,7 +21,7 @@ impl Compiler<'_> {
                 c.negated_if(sign, &size)
             });
         }
-        // The sizes in the places of the numbers, then what else is needed at the end.
+        // The magnitudes replace the operands, followed by the other state of the loop.
         let first = self.live.len() - 2;
         let [a, b] = [first, first + 1].map(|at| self.live[at].clone());
         let sign = self.b.xor(a[n_bits - 1], b[n_bits - 1]);
@@ -42,7 +42,7 @@ impl Compiler<'_> {
         let body = self.here();
         let [digits, divisor, rest, count] = [0, 1, 2, 3].map(|at| self.live[first + at].clone());
         let (digits, rest) = self.divided(digits, &divisor, rest, n_at_once);
-        let counted = self.one_more(&count);
+        let counted = self.incremented(&count);
         let last = super::values::constant(i64::try_from(n_rounds - 1).unwrap_or(i64::MAX), count.len());
         let done = self.b.equal(&count, &last);
         for (at, word) in [(0, &digits), (2, &rest), (3, &counted)] {
@@ -63,17 +63,17 @@ impl Compiler<'_> {
         })
     }
 
-    /// Some steps: the highest digit goes into the rest, and a bit of the quotient comes in below.
+    /// `n` steps: the highest digit moves into the remainder, and a bit of the quotient enters at the bottom.
     fn divided(&mut self, mut digits: Word, divisor: &[Literal], mut rest: Word, n: usize) -> (Word, Word) {
         let n_bits = divisor.len();
         for _ in 0..n {
             rest.insert(0, digits.pop().unwrap_or(Literal::FALSE));
-            // rest - divisor + 2^n: the highest bit says whether the difference is not negative.
-            let turned: Word = divisor.iter().map(|&bit| !bit).collect();
+            // The highest bit of rest - divisor + 2^n is 1 if the difference is not negative.
+            let inverted: Word = divisor.iter().map(|&bit| !bit).collect();
             let mut difference = Affine::default();
             difference.shift(1);
             difference.add_word(&rest, 1);
-            difference.add_word(&turned, 1);
+            difference.add_word(&inverted, 1);
             let less = self.b.total(&difference, u32::try_from(n_bits).unwrap_or(u32::MAX) + 1);
             let fits = less[n_bits];
             rest = self.b.mux_word(fits, &less[..n_bits], &rest[..n_bits]);

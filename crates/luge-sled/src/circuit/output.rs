@@ -1,16 +1,16 @@
-//! What the circuit puts out once halted: theta as weights of a model, on the input in front.
+//! The output of the halted circuit: a model with weights theta, applied to the query.
 
 use luge_circuit::{Affine, Literal};
 
 use super::{Compiler, Word};
 use crate::core::{Op, THETA};
 
-/// A model whose weights theta are.
+/// A model with weights theta.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CircuitOutput {
-    /// The bias, then a weight for each feature; the sum is rounded down to a label's steps and wraps as numbers do.
+    /// A bias and one weight per feature. The sum is rounded down to the label's format and wraps like other numbers.
     Linear,
-    /// Whether an odd number of features is above 0 where theta is: 1 or 0.
+    /// 1 if the number of features above 0 whose weight is above 0 is odd, else 0.
     Parity,
 }
 

@@ -1,4 +1,4 @@
-//! Elements of arrays and samples: one line for each that an index may mean.
+//! Elements of arrays and samples: one select line per element that an index can refer to.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +7,18 @@ use luge_circuit::{Affine, Literal};
 use super::{Compiler, Counter, MAX_DEPTH, Step, Word};
 use crate::core::{ArrayId, Index, Place};
 
-/// The elements that an index may mean, and when it means each.
+/// The elements that an index can refer to, and the condition for each.
 type Lines = Vec<(usize, Literal)>;
 
 impl Compiler<'_> {
-    /// Decodes an index. Outside of its bounds the run is rejected.
+    /// Decodes an index. The run is rejected if it is out of bounds.
     fn lines(&mut self, index: &Index) -> Step<Lines> {
         let first = self.live.len();
         for part in &index.computed {
             let word = self.value(&part.value)?;
             self.live.push(word);
         }
-        // Decoding and choosing come after it.
+        // Decoding and selecting add layers.
         if self.live[first..].iter().any(|word| self.depth(word) + 4 > MAX_DEPTH) {
             self.cut()?;
         }
@@ -43,7 +43,7 @@ impl Compiler<'_> {
         Ok(lines.into_iter().filter_map(inside).collect())
     }
 
-    /// For each number below `n` whether a word without sign is that number.
+    /// For each number below `n`, whether an unsigned word equals it.
     fn decoded(&mut self, word: &[Literal], n: usize) -> Vec<Literal> {
         let possible = if word.len() < 32 { n.min(1 << word.len()) } else { n };
         let line = |number: usize| {
@@ -56,7 +56,7 @@ impl Compiler<'_> {
         (0..possible).map(|number| self.b.and(line(number))).collect()
     }
 
-    /// All sums of an index and a multiple of a number that is decoded, and when each is meant.
+    /// All sums of an index and a multiple of a decoded number, and the condition for each.
     fn combined(
         &mut self,
         a: &[(i64, Literal)],
@@ -73,7 +73,7 @@ impl Compiler<'_> {
         sums.into_iter().map(|(at, when)| (at, self.b.sum(when))).collect()
     }
 
-    /// The word that is meant among several.
+    /// The word whose condition holds.
     fn chosen(&mut self, lines: &[(Literal, Word)], n_bits: usize) -> Word {
         let bit = |at: usize| {
             let parts: Vec<Literal> =
@@ -94,7 +94,7 @@ impl Compiler<'_> {
         Ok(self.chosen(&words, self.core.arrays[array].width as usize))
     }
 
-    /// A number of the sample that is held; 0 before the first is taken.
+    /// A number of the held sample; 0 before the first is taken.
     pub(super) fn datum(&mut self, index: &Index, n_bits: usize) -> Step<Word> {
         let lines = self.lines(index)?;
         let (n_features, n_labels) = (self.core.n_features, self.core.n_labels);
@@ -112,7 +112,7 @@ impl Compiler<'_> {
         Ok(word.into_iter().map(|bit| self.b.and([bit, begun])).collect())
     }
 
-    /// Gives a variable or an element a value.
+    /// Assigns a value to a variable or an element.
     pub(super) fn assign(&mut self, place: &Place, value: Word) -> Step<()> {
         match place {
             Place::Slot(slot) => {
@@ -134,7 +134,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// What an affine index or bound is where control is now.
+    /// The current value of an affine index or bound.
     pub(super) fn affine(&mut self, affine: &crate::core::Affine) -> Affine {
         let mut sum = Affine::default();
         sum.shift(i128::from(affine.constant));
@@ -147,7 +147,7 @@ impl Compiler<'_> {
         sum
     }
 
-    /// The least and the largest value of an affine index or bound.
+    /// The smallest and largest value of an affine index or bound.
     pub(super) fn range(&self, affine: &crate::core::Affine) -> (i64, i64) {
         affine.range(|var| {
             let Counter { least, n_values, .. } = self.counters[&var];
@@ -155,7 +155,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Whether a difference of two affine numbers is 0 or more.
+    /// Whether an affine difference is 0 or more.
     pub(super) fn not_negative(&mut self, difference: &crate::core::Affine) -> Literal {
         let (least, most) = self.range(difference);
         if least >= 0 || most < 0 {

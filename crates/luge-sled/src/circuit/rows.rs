@@ -1,38 +1,38 @@
-//! Rows of a table that pass in a cycle: the circuit counts what passes, and waits for the row that is next.
+//! Loops over the rows of a table, which the network sees in a fixed cycle: the circuit waits for the row it needs.
 //!
-//! Every row passes for a fixed number of steps, then the next one, and after the last the first again. While it runs the circuit
-//! counts steps, those that take included, so it knows which row is in front of the network in the step after this one.
+//! Every row stays for a fixed number of steps; after the last row comes the first again. The circuit counts all its
+//! steps, including those that take a sample, so it knows which row the network will see in the next step.
 
 use luge_circuit::{Literal, RegisterId};
 
 use super::{
-    Again, CircuitCompileError, Compiler, Counter, LoopEnds, Step, Word, cycles::StateId,
+    CircuitCompileError, Compiler, Counter, LoopTargets, NextRound, Step, Word, cycles::StateId,
     statements::bits_for, values::constant,
 };
 use crate::core::Stmt;
 
-/// A table whose rows pass in a cycle.
+/// A table whose rows come round in a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rows {
-    /// How many there are.
+    /// Number of rows.
     pub n_rows: usize,
-    /// For how many steps each passes; `None` if the row that is wanted is always the one in front.
+    /// Number of steps that each row stays; `None` if the network always sees the row that the program needs.
     pub hold: Option<usize>,
 }
 
-/// The row that passes in the step after this one.
+/// Registers that track which row the network will see in the next step.
 #[derive(Clone, Debug)]
-pub(super) struct Passing {
-    /// The row that the program is at.
+pub(super) struct RowClock {
+    /// The current row of the program's loop.
     pub(super) counter: Counter,
     row: Vec<RegisterId>,
     phase: Vec<RegisterId>,
-    /// Whether the first row, which is held from the start, is still to be used.
+    /// Whether the first row, which is held from the start, is still unused.
     fresh: RegisterId,
 }
 
 impl Compiler<'_> {
-    /// A loop over the rows.
+    /// Compiles a loop over the rows.
     pub(super) fn each_sample(&mut self, body: &[Stmt], line: u32) -> Step<()> {
         let Some(rows) = self.options.rows else {
             self.error.get_or_insert(CircuitCompileError::NoTable);
@@ -60,13 +60,13 @@ impl Compiler<'_> {
         self.jump(wait);
         self.begin(inside);
         (self.in_data, self.taken) = (true, Some(true));
-        self.rounds(LoopEnds { after, again: Again::Row { wait, inside } }, |c| c.block(body))?;
+        self.rounds(LoopTargets { after, next: NextRound::Row { wait, inside } }, |c| c.block(body))?;
         self.in_data = false;
         self.begin(after);
         Ok(())
     }
 
-    /// Whether the row that is wanted passes in the step after this one.
+    /// Whether the network will see the wanted row in the next step.
     fn is_due(&mut self, rows: Rows, passing: &[RegisterId], wanted: &[Literal]) -> Literal {
         if rows.hold.is_none() {
             return Literal::TRUE;
@@ -75,13 +75,13 @@ impl Compiler<'_> {
         self.b.equal(&now, wanted)
     }
 
-    /// The end of a round over the rows: if the next row is due it is taken at once.
+    /// The end of a round: takes the next row at once if it is due.
     pub(super) fn row_ends(&mut self, wait: StateId, inside: StateId, after: StateId) {
-        let (Some(Passing { counter, row, .. }), Some(rows)) = (self.rows.clone(), self.options.rows) else {
+        let (Some(RowClock { counter, row, .. }), Some(rows)) = (self.rows.clone(), self.options.rows) else {
             return;
         };
         let now = self.read_word(&counter.word);
-        let more = self.one_more(&now);
+        let more = self.incremented(&now);
         let last = constant(i64::try_from(rows.n_rows - 1).unwrap_or(i64::MAX), now.len());
         let last = self.b.equal(&now, &last);
         self.write_word(&counter.word, &more);
@@ -92,12 +92,12 @@ impl Compiler<'_> {
         self.exit(Literal::TRUE, wait);
     }
 
-    fn passing(&mut self, rows: Rows) -> Passing {
+    fn passing(&mut self, rows: Rows) -> RowClock {
         if let Some(passing) = &self.rows {
             return passing.clone();
         }
         let hold = rows.hold.unwrap_or(1);
-        // The first run comes after the step that takes the first row, and two steps later is the one to know about.
+        // The first run cycle follows the step that takes row 0, so the clock starts two steps ahead.
         let (row, phase) = (2 / hold % rows.n_rows, 2 % hold);
         let fresh = self.b.register("first_row_unused", true);
         self.registers.push(fresh);
@@ -105,7 +105,7 @@ impl Compiler<'_> {
             c.b.word_register(name, bits_for(n), value as u64)
         };
         let counter = self.counter("row", 0, rows.n_rows);
-        let passing = Passing {
+        let passing = RowClock {
             counter,
             row: word(self, "passing_row", rows.n_rows, row),
             phase: word(self, "passing_phase", hold, phase),
@@ -114,7 +114,7 @@ impl Compiler<'_> {
         self.rows.insert(passing).clone()
     }
 
-    /// Every step counts, and a cycle that drops its sample is followed by a step that takes.
+    /// Advances the clock: by one step, or by two if the cycle drops its sample, because a step that takes follows.
     pub(super) fn row_clock(&mut self) {
         let (Some(passing), Some(rows)) = (self.rows.clone(), self.options.rows) else { return };
         let hold = rows.hold.unwrap_or(1);
@@ -130,7 +130,7 @@ impl Compiler<'_> {
 
     fn after_a_step(&mut self, [row, phase]: &[Word; 2], n_rows: usize, hold: usize) -> [Word; 2] {
         let mut up = |word: &Word, n_values: usize| {
-            let more = self.one_more(word);
+            let more = self.incremented(word);
             let last = constant(i64::try_from(n_values - 1).unwrap_or(i64::MAX), word.len());
             let last = self.b.equal(word, &last);
             let more: Word = more.into_iter().map(|bit| self.b.and([bit, !last])).collect();

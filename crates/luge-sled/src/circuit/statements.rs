@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use luge_circuit::{Literal, RegisterId};
 
 use super::{
-    Again, Compiler, Counter, Full, LoopEnds, MAX_UNROLLED, Step, cycles::StateId, values::constant,
+    Compiler, Counter, Full, LoopTargets, MAX_UNROLLED, NextRound, Step, cycles::StateId, values::constant,
 };
 use crate::core::{Affine, Expr, For, Stmt, StmtKind};
 
@@ -41,11 +41,11 @@ impl Compiler<'_> {
             StmtKind::Take => self.take(),
             StmtKind::Break => {
                 match self.loops.last_mut() {
-                    Some(LoopEnds { again: Again::Inline { broken, .. }, .. }) => {
+                    Some(LoopTargets { next: NextRound::Inline { broken, .. }, .. }) => {
                         broken.push(self.cycle.clone());
                         self.cycle.path = Literal::FALSE;
                     }
-                    Some(&mut LoopEnds { after, .. }) => self.exit(Literal::TRUE, after),
+                    Some(&mut LoopTargets { after, .. }) => self.exit(Literal::TRUE, after),
                     None => {}
                 }
                 Ok(())
@@ -64,7 +64,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// In this cycle if it has room, else in a new one, else in as many as it takes.
+    /// Runs `act` in this cycle if it fits, else in a new one, else in several.
     fn in_a_cycle<T>(&mut self, act: impl Fn(&mut Self) -> Step<T>) -> Step<T> {
         if self.inline > 0 || self.cycle.is_fresh() {
             return act(self);
@@ -78,7 +78,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Does something in this cycle, or in a new one, if one is enough.
+    /// Runs `act` in this cycle, or in a new one, if one cycle is enough. Returns whether it was.
     fn in_one_cycle(&mut self, act: impl Fn(&mut Self) -> Step<()> + Copy) -> Step<bool> {
         if self.attempt(act).is_ok() {
             return Ok(true);
@@ -122,20 +122,24 @@ impl Compiler<'_> {
         let head = self.here();
         let after = self.new_state();
         let taken = self.entering([before, body]);
-        self.rounds(LoopEnds { after, again: Again::Head(head) }, |c| {
+        self.rounds(LoopTargets { after, next: NextRound::Head(head) }, |c| {
             c.block(before)?;
             let holds = c.in_a_cycle(|c| c.bit(condition))?;
             c.exit(!holds, after);
             c.block(body)
         })?;
-        // After no rounds or some.
+        // The loop may have had no rounds.
         self.taken = taken;
         self.begin_if_reached(after);
         Ok(())
     }
 
-    /// A round of a loop that takes several cycles, and what comes after it.
-    pub(super) fn rounds(&mut self, ends: LoopEnds, round: impl FnOnce(&mut Self) -> Step<()>) -> Step<()> {
+    /// Compiles a round of a loop that takes several cycles, and the transition to the next.
+    pub(super) fn rounds(
+        &mut self,
+        ends: LoopTargets,
+        round: impl FnOnce(&mut Self) -> Step<()>,
+    ) -> Step<()> {
         self.loops.push(ends);
         round(self)?;
         self.round_ends();
@@ -143,7 +147,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// A counter of a loop.
+    /// Declares a loop counter.
     pub(super) fn counter(&mut self, name: &str, least: i64, n_values: usize) -> Counter {
         let name = format!("{name}.c{}", self.registers.len());
         Counter { word: self.word(&name, bits_for(n_values)), least, n_values }
@@ -174,11 +178,11 @@ impl Compiler<'_> {
         self.counted(counter, &[stmt.from.clone(), stmt.to.clone()], value, &stmt.body)
     }
 
-    /// All rounds in this cycle.
+    /// Unrolls all rounds in this cycle.
     fn unrolled(&mut self, stmt: &For, values: RangeInclusive<i64>) -> Step<()> {
         let n_before = self.b.n_wires();
-        let again = Again::Inline { broken: Vec::new(), continued: Vec::new() };
-        self.loops.push(LoopEnds { after: StateId::ACCEPTED, again });
+        let next = NextRound::Inline { broken: Vec::new(), continued: Vec::new() };
+        self.loops.push(LoopTargets { after: StateId::ACCEPTED, next });
         let result = values.into_iter().try_for_each(|value| {
             self.unrolled_round(stmt, value)?;
             let full = self.b.n_wires() - n_before > MAX_UNROLLED;
@@ -187,7 +191,7 @@ impl Compiler<'_> {
             }
             if full || self.is_deep() { Err(Full) } else { Ok(()) }
         });
-        if let Some(LoopEnds { again: Again::Inline { broken, .. }, .. }) = self.loops.pop() {
+        if let Some(LoopTargets { next: NextRound::Inline { broken, .. }, .. }) = self.loops.pop() {
             broken.into_iter().for_each(|way| self.join(way.path, way));
         }
         result
@@ -203,14 +207,14 @@ impl Compiler<'_> {
         let more = self.not_negative(&stmt.to.offset(-1 - value));
         let inside = self.b.and([begun, more]);
         self.branches(inside, |c| c.block(&stmt.body), |_| Ok(()))?;
-        if let Some(LoopEnds { again: Again::Inline { continued, .. }, .. }) = self.loops.last_mut() {
+        if let Some(LoopTargets { next: NextRound::Inline { continued, .. }, .. }) = self.loops.last_mut() {
             let ways = std::mem::take(continued);
             ways.into_iter().for_each(|way| self.join(way.path, way));
         }
         Ok(())
     }
 
-    /// Rounds that a counter counts.
+    /// Compiles a loop with a counter.
     fn counted(
         &mut self,
         counter: Counter,
@@ -233,59 +237,59 @@ impl Compiler<'_> {
         self.cut()?;
         let inside = self.here();
         let taken = self.entering([body, &[]]);
-        let again = Again::Count { counter, end: to.clone(), value, body: inside };
-        self.rounds(LoopEnds { after, again }, |c| c.block(body))?;
+        let next = NextRound::Count { counter, end: to.clone(), value, body: inside };
+        self.rounds(LoopTargets { after, next }, |c| c.block(body))?;
         self.taken = taken;
         self.begin_if_reached(after);
         Ok(())
     }
 
-    /// The end of a round, or `continue`.
+    /// Compiles the end of a round, or `continue`.
     pub(super) fn round_ends(&mut self) {
         if self.cycle.is_dead() {
             return;
         }
-        if let Some(LoopEnds { again: Again::Inline { continued, .. }, .. }) = self.loops.last_mut() {
+        if let Some(LoopTargets { next: NextRound::Inline { continued, .. }, .. }) = self.loops.last_mut() {
             continued.push(self.cycle.clone());
             self.cycle.path = Literal::FALSE;
             return;
         }
-        let Some(LoopEnds { after, again }) = self.loops.last().cloned() else { return };
-        match again {
-            Again::Inline { .. } => {}
-            Again::Head(head) => self.exit(Literal::TRUE, head),
-            Again::Row { wait, inside } => self.row_ends(wait, inside, after),
-            Again::Count { counter, end, value, body } => {
+        let Some(LoopTargets { after, next }) = self.loops.last().cloned() else { return };
+        match next {
+            NextRound::Inline { .. } => {}
+            NextRound::Head(head) => self.exit(Literal::TRUE, head),
+            NextRound::Row { wait, inside } => self.row_ends(wait, inside, after),
+            NextRound::Count { counter, end, value, body } => {
                 let now = self.read_word(&counter.word);
-                let more = self.one_more(&now);
-                // Another round, unless the value is the last one.
-                let goes_on = if end.is_constant() {
+                let more = self.incremented(&now);
+                // There is another round unless this value is the last.
+                let continues = if end.is_constant() {
                     let last = constant(end.constant - 1 - counter.least, now.len());
                     !self.b.equal(&now, &last)
                 } else {
-                    self.goes_on(&counter, &end)
+                    self.continues(&counter, &end)
                 };
                 self.write_word(&counter.word, &more);
                 if let Some(registers) = value {
                     let now = self.read_word(&registers);
-                    let more = self.one_more(&now);
+                    let more = self.incremented(&now);
                     self.write_word(&registers, &more);
                 }
-                self.exit(goes_on, body);
+                self.exit(continues, body);
                 self.exit(Literal::TRUE, after);
             }
         }
     }
 
-    pub(super) fn one_more(&mut self, word: &[Literal]) -> Vec<Literal> {
+    pub(super) fn incremented(&mut self, word: &[Literal]) -> Vec<Literal> {
         let mut sum = luge_circuit::Affine::default();
         sum.shift(1);
         sum.add_word(word, 1);
         self.b.total(&sum, u32::try_from(word.len()).unwrap_or(u32::MAX))
     }
 
-    /// Whether a counter is below the last value before an end that other counters decide.
-    fn goes_on(&mut self, counter: &Counter, end: &Affine) -> Literal {
+    /// Whether a counter is below its last value, if the end depends on other counters.
+    fn continues(&mut self, counter: &Counter, end: &Affine) -> Literal {
         let (least, most) = self.range(end);
         let last = counter.least + i64::try_from(counter.n_values).unwrap_or(i64::MAX) - 1;
         let size = (most - counter.least).unsigned_abs().max((least - last - 2).unsigned_abs());
@@ -309,7 +313,7 @@ impl Compiler<'_> {
         self.cut()
     }
 
-    /// The register that says whether a sample was taken.
+    /// The register that records whether a sample was taken.
     pub(super) fn begun(&mut self) -> RegisterId {
         if let Some(begun) = self.begun {
             return begun;
@@ -318,7 +322,7 @@ impl Compiler<'_> {
         *self.begun.insert(begun)
     }
 
-    /// Whether a sample was taken, where control is now.
+    /// Whether a sample has been taken at this point.
     pub(super) fn has_begun(&mut self) -> Literal {
         self.taken.map(Literal::constant).unwrap_or_else(|| {
             let begun = self.begun();
@@ -326,7 +330,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// What is known of samples where a loop begins.
+    /// Updates `taken` for the start of a loop, and returns it.
     fn entering(&mut self, bodies: [&[Stmt]; 2]) -> Option<bool> {
         if self.taken == Some(false) && bodies.into_iter().flatten().any(takes) {
             self.taken = None;
@@ -342,7 +346,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Bits of a number that counts so many values.
+/// Bits needed to count `n_values` values.
 pub(super) fn bits_for(n_values: usize) -> usize {
     (usize::BITS - n_values.saturating_sub(1).leading_zeros()).max(1) as usize
 }

@@ -8,7 +8,7 @@ use crate::core::{Expr, Op, Ty};
 /// A term of a sum: a live word, or two that are multiplied.
 struct Term {
     factor: i128,
-    /// How they are multiplied, and bits after the point that the product loses.
+    /// The kind of product, and the number of fraction bits that it drops.
     product: Option<(Op, u32)>,
 }
 
@@ -18,7 +18,7 @@ impl Term {
     }
 }
 
-/// A sum of more literals is not looked into by those that it is a term of.
+/// Sums with more literals are not expanded inside other sums.
 const MAX_TERMS: usize = 1_024;
 
 /// A constant as a word.
@@ -26,7 +26,7 @@ pub(super) fn constant(raw: i64, n_bits: usize) -> Word {
     (0..n_bits).map(|bit| Literal::constant(raw >> bit.min(63) & 1 == 1)).collect()
 }
 
-/// A word with more bits, the sign repeated, or with fewer.
+/// A word sign-extended or truncated to a number of bits.
 fn resized(word: &[Literal], n_bits: usize) -> Word {
     (0..n_bits).map(|bit| word[bit.min(word.len() - 1)]).collect()
 }
@@ -40,7 +40,7 @@ impl Compiler<'_> {
         word.iter().map(|&bit| self.b.depth(bit)).max().unwrap_or(0)
     }
 
-    /// An operator on the last live words, which it takes off. If its logic is too deep, a cycle comes between.
+    /// Pops the last live words and applies an operator. If its logic is too deep, a new cycle begins first.
     pub(super) fn operate(
         &mut self,
         n_operands: usize,
@@ -135,7 +135,7 @@ impl Compiler<'_> {
             }
             Expr::Cast(e, to) => {
                 let (word, from) = (self.value(e)?, e.ty());
-                Ok(moved(&word, from, *to))
+                Ok(converted(&word, from, *to))
             }
             Expr::Clamp(e, _) => {
                 self.push(e)?;
@@ -144,7 +144,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// A sum of any number of terms, all of one type: carries beyond it are dropped, so they need not be looked at in between.
+    /// A sum of terms of one type. Overflow is dropped, so it can be dropped once at the end.
     fn sum(&mut self, expr: &Expr, n_bits: usize) -> Step<Word> {
         let first = self.live.len();
         let mut terms = Vec::new();
@@ -152,7 +152,7 @@ impl Compiler<'_> {
         self.operate(self.live.len() - first, |c, words| c.added(&terms, words, n_bits))
     }
 
-    /// The terms of a sum, and what they are made of as live words.
+    /// Collects the terms of a sum, and pushes their operands as live words.
     fn terms(&mut self, expr: &Expr, factor: i128, terms: &mut Vec<Term>) -> Step<()> {
         match expr {
             Expr::Negate(e) => self.terms(e, -factor, terms),
@@ -174,22 +174,22 @@ impl Compiler<'_> {
         }
     }
 
-    /// The size of a number, as a word of the same width.
+    /// The magnitude of a number, as a word of the same width.
     pub(super) fn magnitude(&mut self, word: &[Literal]) -> Word {
         self.negated_if(sign(word), word)
     }
 
-    /// A number, or where `when` holds what it lacks to 0.
+    /// The number, or its negative if `when` holds.
     pub(super) fn negated_if(&mut self, when: Literal, word: &[Literal]) -> Word {
         let mut sum = Affine::default();
         sum.add(when, 1);
-        let turned: Word = word.iter().map(|&bit| self.b.xor(bit, when)).collect();
-        sum.add_word(&turned, 1);
+        let inverted: Word = word.iter().map(|&bit| self.b.xor(bit, when)).collect();
+        sum.add_word(&inverted, 1);
         self.b.total(&sum, u32::try_from(word.len()).unwrap_or(u32::MAX))
     }
 
-    /// A sum of words and products as one affine form, whose bits are read once. A product loses its lowest bits; the sum may
-    /// lose those of one product in its place, since all else is a whole multiple of what is kept.
+    /// A sum of words and products as one affine form, whose bits are extracted once. A product drops its lowest bits; for
+    /// one product the sum can drop them instead, because all other terms are multiples of the unit that is kept.
     fn added(&mut self, terms: &[Term], words: &[Word], n_bits: usize) -> Word {
         let mut words = words.iter();
         let mut parts = Vec::new();
@@ -211,7 +211,7 @@ impl Compiler<'_> {
             if term.product.is_some() && own > 0 {
                 if exact && own == shift {
                     exact = false;
-                    // What is taken off is rounded the other way.
+                    // A product that is subtracted rounds the other way.
                     sum.shift(if term.factor < 0 { (1 << own) - 1 } else { 0 });
                 } else {
                     let low = self.b.total(&form, own);
@@ -232,7 +232,7 @@ impl Compiler<'_> {
         word
     }
 
-    /// What a word is the sum of, times a power of two: a sum of it need not wait for its bits.
+    /// The affine form of a word, scaled by a power of two: sums can use it without waiting for the word's bits.
     fn origin(&self, word: &Word) -> (Affine, u32) {
         self.origins.get(word).cloned().unwrap_or_else(|| {
             let mut form = Affine::default();
@@ -241,7 +241,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// The product of two numbers, with all its bits after the point: an affine form over the ands of their bits.
+    /// The product of two numbers with all its fraction bits: an affine form over the ands of their bits.
     pub(super) fn product(&mut self, op: Op, fraction: u32, n_bits: usize, [a, b]: [&Word; 2]) -> Affine {
         let n_wanted = n_bits + fraction as usize;
         let mut sum = Affine::default();
@@ -302,8 +302,8 @@ impl Compiler<'_> {
     }
 }
 
-/// A number in another type: the point moves, and bits beyond are dropped.
-fn moved(word: &[Literal], from: Ty, to: Ty) -> Word {
+/// Converts a number to another type: shifts the point and drops the excess bits.
+fn converted(word: &[Literal], from: Ty, to: Ty) -> Word {
     let n_bits = to.width() as usize;
     if to.fraction >= from.fraction {
         let by = (to.fraction - from.fraction) as usize;

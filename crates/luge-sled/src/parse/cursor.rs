@@ -2,7 +2,7 @@
 
 use luge_machine::Diagnostic;
 
-use super::{DEEPEST, KEYWORDS, Parsed, Parser, Reported};
+use super::{KEYWORDS, MAX_NESTING, Parsed, Parser, Reported};
 use crate::{
     lex::{Kind, Span, Token},
     syntax::Name,
@@ -21,7 +21,7 @@ impl Parser<'_> {
         self.peek().span.clone()
     }
 
-    /// From `start` to the end of the last token taken.
+    /// The span from `start` to the end of the last token.
     pub(super) fn since(&self, start: usize) -> Span {
         let end = self.at.checked_sub(1).map_or(start, |last| self.tokens[last].span.end);
         start..end.max(start)
@@ -33,7 +33,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a symbol or a word comes next.
+    /// Whether this symbol or word is next.
     pub(super) fn is(&self, text: &str) -> bool {
         matches!(self.peek().kind, Kind::Name | Kind::Symbol(_)) && self.text() == text
     }
@@ -73,7 +73,7 @@ impl Parser<'_> {
         Err(Reported)
     }
 
-    /// What to write in place of something that other languages have.
+    /// A hint for syntax of other languages.
     pub(super) fn hint(&self, expected: &str) -> Option<&'static str> {
         let twice = |symbol| {
             self.is(symbol) && self.tokens.get(self.at + 1).is_some_and(|t| t.kind == Kind::Symbol(symbol))
@@ -92,7 +92,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether this is what follows the digits in `3.5e2`.
+    /// Whether the current token is an exponent, as `e2` in `3.5e2`.
     pub(super) fn is_exponent(&self) -> bool {
         let Some(last) = self.at.checked_sub(1).map(|last| &self.tokens[last]) else { return false };
         let digits = self.text().strip_prefix(['e', 'E']);
@@ -105,8 +105,8 @@ impl Parser<'_> {
         if self.take(text) { Ok(()) } else { self.fail(&format!("`{text}`")) }
     }
 
-    /// What stands between two symbols.
-    pub(super) fn within<T>(
+    /// An item between two symbols.
+    pub(super) fn between<T>(
         &mut self,
         open: &str,
         item: fn(&mut Self) -> Parsed<T>,
@@ -118,14 +118,14 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    /// What ends with a semicolon.
-    pub(super) fn ended<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    /// An item that ends with a semicolon.
+    pub(super) fn with_semicolon<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         let found = inside(self)?;
         self.semicolon()?;
         Ok(found)
     }
 
-    /// What stands between two commas, up to the end of the list and behind it.
+    /// Items separated by commas, and the symbol that ends the list.
     pub(super) fn list<T>(&mut self, end: &str, item: fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut list = Vec::new();
         while !self.is(end) {
@@ -138,8 +138,8 @@ impl Parser<'_> {
         Ok(list)
     }
 
-    /// The `;` that ends something. If it was forgotten the place is right after the last token, and what follows is
-    /// read as if it were there.
+    /// The `;` that ends a statement. If it was forgotten, the error points right after the last token, and parsing
+    /// continues as if it were there.
     pub(super) fn semicolon(&mut self) -> Parsed<()> {
         if self.take(";") {
             return Ok(());
@@ -174,8 +174,8 @@ impl Parser<'_> {
     }
 
     pub(super) fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        if self.depth >= DEEPEST {
-            let message = format!("nested more than {DEEPEST} deep");
+        if self.depth >= MAX_NESTING {
+            let message = format!("nested more than {MAX_NESTING} deep");
             return self.refuse(self.span(), message, "too deep here", "name parts of it with `let`");
         }
         self.depth += 1;
@@ -185,7 +185,7 @@ impl Parser<'_> {
     }
 }
 
-/// The text, or its beginning if it is long.
+/// The text, shortened if it is long.
 fn shortened(text: &str) -> String {
     const LONGEST: usize = 40;
     match text.char_indices().nth(LONGEST) {

@@ -1,6 +1,6 @@
 //! Expressions, from the operators of lowest precedence to the atoms.
 
-use super::{HIGHEST, Parsed, Parser};
+use super::{MAX_EXPR_DEPTH, Parsed, Parser};
 use crate::{
     lex::Kind,
     ratio,
@@ -16,7 +16,7 @@ impl Parser<'_> {
         self.nested(|parser| parser.binary(Binary::SUMS))
     }
 
-    /// Operators by how tightly they bind, the loosest first.
+    /// Binary operators from this precedence level on.
     pub(super) fn binary(&mut self, level: usize) -> Parsed<Expr> {
         let Some(ops) = Binary::LEVELS.get(level) else { return self.cast() };
         let start = self.span().start;
@@ -58,12 +58,12 @@ impl Parser<'_> {
         self.make(wrap(Box::new(value)), start)
     }
 
-    /// An expression one level above its parts.
+    /// Makes an expression, unless its tree would be too high.
     pub(super) fn make(&mut self, kind: ExprKind, start: usize) -> Parsed<Expr> {
         let span = self.since(start);
         let below = kind.parts().into_iter().map(|part| part.depth).max().unwrap_or(0);
-        if below >= HIGHEST {
-            let message = format!("an expression of more than {HIGHEST} levels");
+        if below >= MAX_EXPR_DEPTH {
+            let message = format!("an expression of more than {MAX_EXPR_DEPTH} levels");
             return self.refuse(span, message, "too long", "name parts of it with `let`");
         }
         Ok(Expr { kind, span, depth: below + 1 })
@@ -72,7 +72,7 @@ impl Parser<'_> {
     pub(super) fn atom(&mut self) -> Parsed<Expr> {
         let start = self.span().start;
         if self.is("(") {
-            let inner = self.within("(", Self::expr, ")")?;
+            let inner = self.between("(", Self::expr, ")")?;
             return Ok(Expr { span: self.since(start), ..inner });
         }
         if self.take("if") {
@@ -107,7 +107,7 @@ impl Parser<'_> {
         self.indices(atom, start)
     }
 
-    /// Indices behind an array: `a[i]`, `a[i][j]`.
+    /// Indices after an array: `a[i]`, `a[i][j]`.
     pub(super) fn indices(&mut self, mut array: Expr, start: usize) -> Parsed<Expr> {
         use ExprKind::{Call, Index, Name, Slice};
         while matches!(array.kind, Name(_) | Index(..) | Slice(..) | Call(..)) && self.take("[") {
@@ -124,7 +124,7 @@ impl Parser<'_> {
         Ok(array)
     }
 
-    /// `if` as a value, behind its `if`: `if c { a } else { b }`.
+    /// `if c { a } else { b }` as a value, after `if`.
     fn choice(&mut self, start: usize) -> Parsed<Expr> {
         let condition = self.expr()?;
         let yes = self.braced()?;
@@ -137,7 +137,7 @@ impl Parser<'_> {
     }
 
     fn braced(&mut self) -> Parsed<Expr> {
-        self.within("{", Self::expr, "}")
+        self.between("{", Self::expr, "}")
     }
 
     /// `t.read()`; arrays have no methods.
@@ -154,7 +154,7 @@ impl Parser<'_> {
         Ok(ExprKind::Read(name))
     }
 
-    /// What other languages have in the place of an expression.
+    /// Reports expressions that only other languages have.
     fn foreign_expression(&mut self) -> Parsed<()> {
         if self.is("match") {
             let help = "choose with `if c { a } else if d { b } else { e }`";
