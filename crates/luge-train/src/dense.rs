@@ -1,25 +1,28 @@
-//! Gradient descent, dense: every unit evaluated, every gradient from candle's automatic differentiation, no shortcuts.
+//! Gradient descent, written so that it can be read beside the paper: evaluate every node, let candle differentiate
+//! the loss, move every block of weights by its own rule.
 //!
-//! This is the reference that faster engines are compared with. It knows a network's nodes, parameters and step rules, and nothing of
-//! what they stand for; [`Dense`] beside it reads vertices, heads and cells off the weights.
+//! This is the reference that all faster engines are compared with. [`Descent`] knows a network's nodes, weights and
+//! step rules, and nothing of what they stand for; `operations.rs` has each operation in candle. [`Dense`] makes an
+//! engine of it, which reads vertices, heads and cells off the weights.
 
 mod engine;
-mod kernel;
+mod operations;
 
 use candle_core::{DType, Device, Tensor, Var};
-use luge_net::{Network, Op, StepRule, Values};
+use luge_net::{Network, Op, Shape, StepRule, Values};
 
 use crate::{Noise, Precision, Rate, TrainError, best_vertex, line_search};
 pub use engine::Dense;
-use kernel::Kernel;
+use operations::Operation;
 
-/// The most arcs of linear layers that are listed one by one.
+/// The most weights of linear maps that are listed one by one.
 const MAX_ARCS: usize = 1 << 27;
 
-/// A network at its current parameters, and gradient steps from there.
+/// A network at its current weights, and gradient steps from there.
 struct Descent<'n> {
     network: &'n Network,
-    kernels: Vec<Kernel<'n>>,
+    operations: Vec<Operation<'n>>,
+    /// For every node, whether the loss has a gradient through it.
     differentiated: Vec<bool>,
     parameters: Vec<Var>,
     inputs: Vec<Tensor>,
@@ -29,14 +32,13 @@ struct Descent<'n> {
     here: Option<Here>,
 }
 
-/// Loss and gradient at the current parameters.
+/// Loss and gradient at the current weights.
 struct Here {
     loss: f64,
     gradient: Vec<Tensor>,
 }
 
 impl<'n> Descent<'n> {
-    /// Starts from the given parameters.
     fn new(
         network: &'n Network,
         parameters: &[Values],
@@ -54,14 +56,14 @@ impl<'n> Descent<'n> {
             return Err(TrainError::TooWide { n_arcs, most: MAX_ARCS });
         }
         let dtype = precision.dtype();
-        let kernels = network.nodes().iter().map(|node| Kernel::new(network, node, dtype));
-        let zeros = network
-            .parameters()
-            .iter()
-            .map(|p| Var::zeros((p.shape.rows, p.shape.cols), dtype, &Device::Cpu));
+        let operations = network.nodes().iter().map(|node| Operation::new(network, node, dtype));
+        let zeros = network.parameters().iter().map(|parameter| {
+            let Shape { rows, cols } = parameter.shape;
+            Var::zeros((rows, cols), dtype, &Device::Cpu)
+        });
         let mut descent = Self {
             network,
-            kernels: kernels.collect::<Result<_, _>>()?,
+            operations: operations.collect::<Result<_, _>>()?,
             differentiated: network.differentiated(),
             parameters: zeros.collect::<Result<_, _>>()?,
             inputs: Vec::new(),
@@ -75,7 +77,7 @@ impl<'n> Descent<'n> {
         Ok(descent)
     }
 
-    /// Goes to other parameters.
+    /// Sets all weights.
     fn go_to(&mut self, parameters: &[Values]) -> Result<(), TrainError> {
         if !self.network.fits_parameters(parameters) {
             return Err(TrainError::Shapes { what: "parameters" });
@@ -87,7 +89,7 @@ impl<'n> Descent<'n> {
         Ok(())
     }
 
-    /// Puts other numbers at the inputs.
+    /// Sets all inputs.
     fn feed(&mut self, inputs: &[Values]) -> Result<(), TrainError> {
         if !self.network.fits_inputs(inputs) {
             return Err(TrainError::Shapes { what: "inputs" });
@@ -97,28 +99,17 @@ impl<'n> Descent<'n> {
         Ok(())
     }
 
-    /// The parameters as numbers.
-    fn values(&self) -> Result<Vec<Values>, TrainError> {
-        self.parameters.iter().map(|var| to_values(var.as_tensor())).collect()
-    }
-
-    /// The inputs as numbers, rounded to the precision.
-    fn fed(&self) -> Result<Vec<Values>, TrainError> {
-        self.inputs.iter().map(to_values).collect()
-    }
-
-    /// The loss as a tensor that remembers how it was made from the parameters.
+    /// The loss, as a tensor that remembers how it was computed from the weights.
     fn forward(&self) -> candle_core::Result<Tensor> {
-        let mut live: Vec<Tensor> = Vec::with_capacity(self.kernels.len());
-        // What stands only under stop-gradients is computed from values that carry no gradient.
-        let mut fixed: Vec<Tensor> = Vec::with_capacity(self.kernels.len());
-        for (i, (node, kernel)) in self.network.nodes().iter().zip(&self.kernels).enumerate() {
+        let mut live: Vec<Tensor> = Vec::with_capacity(self.operations.len());
+        // The same values without their history: nodes that only stop-gradients use are computed from these.
+        let mut fixed: Vec<Tensor> = Vec::with_capacity(self.operations.len());
+        for (i, (node, operation)) in self.network.nodes().iter().zip(&self.operations).enumerate() {
             let value = match &node.op {
                 Op::Parameter(id) => self.parameters[id.index()].as_tensor().clone(),
                 Op::Input(id) => self.inputs[id.index()].clone(),
                 Op::StopGradient(of) => fixed[of.index()].clone(),
-                _ if self.differentiated[i] => kernel.apply(&live)?,
-                _ => kernel.apply(&fixed)?,
+                _ => operation.apply(if self.differentiated[i] { &live } else { &fixed }, self.dtype)?,
             };
             fixed.push(if value.track_op() { value.detach() } else { value.clone() });
             live.push(value);
@@ -126,59 +117,57 @@ impl<'n> Descent<'n> {
         Ok(live.swap_remove(self.network.loss().index()))
     }
 
-    /// Loss and gradient here, computed once.
+    /// Loss and gradient at the current weights, computed once.
     fn differentiate(&mut self) -> candle_core::Result<&Here> {
         if self.here.is_none() {
             let loss = self.forward()?;
-            let store = loss.backward()?;
-            let of = |var: &Var| match store.get(var) {
-                Some(gradient) => Ok(gradient.clone()),
-                None => var.zeros_like(),
-            };
+            let gradients = loss.backward()?;
+            let of =
+                |var: &Var| gradients.get(var).map_or_else(|| var.zeros_like(), |found| Ok(found.clone()));
             let gradient = self.parameters.iter().map(of).collect::<Result<_, _>>()?;
-            let loss = loss.to_dtype(DType::F64)?.flatten_all()?.to_vec1::<f64>()?[0];
-            self.here = Some(Here { loss, gradient });
+            self.here = Some(Here { loss: to_numbers(&loss)?[0], gradient });
         }
         Ok(self.here.as_ref().expect("just computed"))
     }
 
-    /// One gradient step: every block of parameters by its own rule.
+    /// One gradient step: every block of weights by its own rule.
     fn step(&mut self) -> Result<(), TrainError> {
         let gradient = self.differentiate()?.gradient.clone();
-        let network = self.network;
-        for (block, (parameter, gradient)) in network.parameters().iter().zip(&gradient).enumerate() {
+        for (block, (parameter, gradient)) in self.network.parameters().iter().zip(&gradient).enumerate() {
             match parameter.step_rule {
-                StepRule::Simplex => self.step_on_simplex(block, gradient)?,
                 StepRule::Gradient { rate } => self.update(block, gradient, -rate)?,
+                StepRule::Simplex => self.step_on_simplex(block, gradient)?,
             }
         }
         self.here = None;
         Ok(())
     }
 
-    /// Adds `rate * noise * direction` to a block.
+    /// Frank-Wolfe: `x + rate (y - x)`, where y is the vertex with the lowest gradient.
+    fn step_on_simplex(&mut self, block: usize, gradient: &Tensor) -> Result<(), TrainError> {
+        let point = to_values(self.parameters[block].as_tensor())?;
+        let Some(to) = best_vertex(&to_numbers(gradient)?, &point.data) else { return Ok(()) };
+        let target = Values::unit(point.data.len(), to);
+        let rate = match self.rate {
+            Rate::One => 1.0,
+            Rate::LineSearch => {
+                line_search::search(self.network, &point, &target, &to_all_values(&self.inputs)?)
+            }
+        };
+        let direction = (to_tensor(&target, self.dtype)? - self.parameters[block].as_tensor())?.detach();
+        self.update(block, &direction, rate)
+    }
+
+    /// Adds `rate * direction` to a block of weights, each entry times its own factor if there is noise.
     fn update(&mut self, block: usize, direction: &Tensor, rate: f64) -> Result<(), TrainError> {
         let mut update = direction.affine(rate, 0.0)?;
         if let Some(noise) = &mut self.noise {
-            let factors =
-                Tensor::from_vec(noise.factors(direction.elem_count()), direction.shape(), &Device::Cpu)?;
+            let factors = noise.factors(direction.elem_count());
+            let factors = Tensor::from_vec(factors, direction.shape(), &Device::Cpu)?;
             update = (update * factors.to_dtype(self.dtype)?)?;
         }
         let moved = (self.parameters[block].as_tensor() + update)?;
         Ok(self.parameters[block].set(&moved.detach())?)
-    }
-
-    /// The Frank-Wolfe step of one simplex block.
-    fn step_on_simplex(&mut self, block: usize, gradient: &Tensor) -> Result<(), TrainError> {
-        let point = to_values(self.parameters[block].as_tensor())?;
-        let Some(to) = best_vertex(&to_values(gradient)?.data, &point.data) else { return Ok(()) };
-        let target = Values::unit(point.data.len(), to);
-        let rate = match self.rate {
-            Rate::One => 1.0,
-            Rate::LineSearch => line_search::search(self.network, &point, &target, &self.fed()?),
-        };
-        let direction = (to_tensor(&target, self.dtype)? - self.parameters[block].as_tensor())?.detach();
-        self.update(block, &direction, rate)
     }
 }
 
@@ -194,12 +183,19 @@ fn check_line_search(network: &Network) -> Result<(), TrainError> {
 }
 
 fn to_tensor(values: &Values, dtype: DType) -> candle_core::Result<Tensor> {
-    let shape = (values.shape.rows, values.shape.cols);
-    Tensor::from_slice(&values.data, shape, &Device::Cpu)?.to_dtype(dtype)
+    let Shape { rows, cols } = values.shape;
+    Tensor::from_slice(&values.data, (rows, cols), &Device::Cpu)?.to_dtype(dtype)
 }
 
-fn to_values(tensor: &Tensor) -> Result<Values, TrainError> {
+fn to_numbers(tensor: &Tensor) -> candle_core::Result<Vec<f64>> {
+    tensor.to_dtype(DType::F64)?.flatten_all()?.to_vec1()
+}
+
+fn to_values(tensor: &Tensor) -> candle_core::Result<Values> {
     let (rows, cols) = tensor.dims2()?;
-    let data = tensor.to_dtype(DType::F64)?.flatten_all()?.to_vec1::<f64>()?;
-    Ok(Values::new(luge_net::Shape::new(rows, cols), data))
+    Ok(Values::new(Shape::new(rows, cols), to_numbers(tensor)?))
+}
+
+fn to_all_values<'t>(tensors: impl IntoIterator<Item = &'t Tensor>) -> candle_core::Result<Vec<Values>> {
+    tensors.into_iter().map(to_values).collect()
 }

@@ -1,10 +1,11 @@
-//! The dense engine: gradient descent as in the module above, and what its weights say of vertices, heads and cells.
+//! The dense engine: the gradient descent of `dense.rs` behind the interface of all engines. It reads vertices, heads
+//! and cells off the weights.
 
 use std::ops::{ControlFlow, Range};
 
 use luge_net::{Network, SparseValues, Values, evaluate_node, faults::planted};
 
-use super::{Descent, to_values};
+use super::{Descent, to_all_values};
 use crate::{
     Engine, LossRange, Noise, Outcome, PackedCells, Precision, Rate, Snapshot, StopRule, TrainError,
     snapshot::{label_parameter, vertex_parameter},
@@ -19,11 +20,11 @@ pub struct Dense<'n> {
     steps: u64,
     path: u64,
     losses: Option<LossRange>,
-    /// The parameters as numbers.
+    /// The current weights.
     values: Vec<Values>,
-    /// Cells that are hidden units, as they are at the current parameters.
+    /// The cells that are hidden units.
     fixed_cells: Option<Values>,
-    /// The labels those cells are for.
+    /// The labels for which these cells were computed.
     read_labels: Vec<f64>,
 }
 
@@ -56,7 +57,7 @@ impl<'n> Dense<'n> {
         Ok(engine)
     }
 
-    /// The vertex with the most weight, the first of several; 0 without vertices.
+    /// The vertex with the largest weight, the first of equal ones; 0 if there are no vertices.
     fn heaviest(&self) -> usize {
         let weights = vertex_parameter(self.network).map_or(&[][..], |id| &self.values[id.index()].data);
         (0..weights.len()).reduce(|a, b| if weights[b] > weights[a] { b } else { a }).unwrap_or(0)
@@ -67,13 +68,13 @@ impl<'n> Dense<'n> {
     /// # Errors
     /// If the snapshot's weights do not fit the network.
     pub fn at(mut self, snapshot: &Snapshot, losses: Option<LossRange>) -> Result<Self, TrainError> {
-        let parameters = snapshot.parameters(self.network);
+        let parameters = snapshot.parameters_of(self.network, &[]);
         self.go_to(&parameters.ok_or(TrainError::Shapes { what: "parameters" })?)?;
         (self.steps, self.path, self.losses) = (snapshot.step, snapshot.path, losses);
         Ok(self)
     }
 
-    /// Goes to other parameters, to see what training does there; the path begins anew.
+    /// Sets all weights; the path starts again.
     ///
     /// # Errors
     /// If the values do not fit the network.
@@ -84,7 +85,7 @@ impl<'n> Dense<'n> {
         Ok(())
     }
 
-    /// Puts other numbers at the inputs, as a stream does: the next step sees these.
+    /// Sets all inputs: the next step sees these, as on a stream.
     ///
     /// # Errors
     /// If the values do not fit the network.
@@ -92,15 +93,15 @@ impl<'n> Dense<'n> {
         self.descent.feed(inputs)
     }
 
-    /// Notes the parameters as they are now.
+    /// Copies the current weights, and computes the cells that follow from them.
     fn read_back(&mut self) -> Result<(), TrainError> {
-        self.values = self.descent.values()?;
+        self.values = to_all_values(self.descent.parameters.iter().map(|var| var.as_tensor()))?;
         let Ok(layers) = self.network.sparse_layers() else { return Ok(()) };
-        // The hidden cells are bits of the data and the labels: they change with the labels alone.
+        // Hidden cells are bits of the data and the labels, so they change only when the labels do.
         let labels =
             label_parameter(self.network).map_or_else(Vec::new, |id| self.values[id.index()].data.clone());
         if self.fixed_cells.is_none() || labels != self.read_labels {
-            let inputs = self.descent.fed()?;
+            let inputs = to_all_values(&self.descent.inputs)?;
             let fixed = |node| evaluate_node(self.network, &self.values[..], &inputs, node);
             self.fixed_cells = layers.fixed_cells.map(fixed);
             self.read_labels = labels;
@@ -113,16 +114,7 @@ impl<'n> Dense<'n> {
     /// # Errors
     /// If automatic differentiation fails.
     pub fn gradient(&mut self) -> Result<Vec<Values>, TrainError> {
-        self.descent.differentiate()?.gradient.iter().map(to_values).collect()
-    }
-
-    /// The Euclidean length of the gradient at the current parameters, one number per parameter.
-    ///
-    /// # Errors
-    /// If automatic differentiation fails.
-    pub fn gradient_norms(&mut self) -> Result<Vec<f64>, TrainError> {
-        let length = |block: &Values| block.data.iter().map(|g| g * g).sum::<f64>().sqrt();
-        Ok(self.gradient()?.iter().map(length).collect())
+        Ok(to_all_values(&self.descent.differentiate()?.gradient)?)
     }
 }
 
