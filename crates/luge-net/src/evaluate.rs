@@ -52,7 +52,10 @@ pub fn evaluate_node(
     for (node, needed) in network.nodes().iter().zip(needed).take(node.index() + 1) {
         values.push(match &node.op {
             _ if !needed => Values::new(Shape::new(0, 0), Vec::new()),
-            Op::Parameter(id) => weights.block(*id).into_owned(),
+            Op::Parameter(id) => {
+                let entries = (0..node.shape.len()).map(|at| weights.entry(*id, at));
+                Values::new(node.shape, entries.collect())
+            }
             Op::Input(id) => inputs[id.index()].clone(),
             Op::Gather(positions, of) if is_drawn_from(network, *of) => {
                 let entries = positions.iter().map(|&at| draw(network, weights, &values, *of, at));

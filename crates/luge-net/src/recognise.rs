@@ -141,6 +141,13 @@ pub struct Unrecognised {
     pub expected: Cow<'static, str>,
 }
 
+impl Unrecognised {
+    fn at(network: &Network, id: NodeId, expected: impl Into<Cow<'static, str>>) -> Self {
+        let node = network.node(id);
+        Self { node: id.index(), name: node.name.clone(), found: node.op.word(), expected: expected.into() }
+    }
+}
+
 /// Holds every map over vertices to its table, arc by arc.
 ///
 /// # Errors
@@ -156,12 +163,7 @@ pub(crate) fn check_arcs(network: &Network) -> Result<(), Unrecognised> {
         if let Some(vertex) = first_difference(table, arcs) {
             let expected =
                 format!("the map that its table of vertices says: the arcs of vertex {vertex} are others");
-            return Err(Unrecognised {
-                node: id.index(),
-                name: node.name.clone(),
-                found: node.op.word(),
-                expected: expected.into(),
-            });
+            return Err(Unrecognised::at(network, id, expected));
         }
         checked.push((table, arcs));
     }
@@ -186,8 +188,20 @@ pub(crate) fn recognise(network: &Network) -> Result<SparseLayers, Unrecognised>
         }
         _ => false,
     };
-    let landscape = if has_targets { targets::read(&mut walk) } else { slides::read(&mut walk) };
-    let layers = SparseLayers { joint, ..landscape? };
+    let table = walk.table()?;
+    let (form, cells) = match has_targets {
+        true => targets::read(&mut walk, table)?,
+        false => slides::read(&mut walk, table)?,
+    };
+    let layers = SparseLayers {
+        table: Arc::clone(table),
+        vertex: walk.parameter("x")?.0,
+        cells: cells.trained.map(|(id, _)| id),
+        fixed_cells: cells.fixed,
+        head: walk.parameter("H")?.0,
+        form,
+        joint,
+    };
     check_dependence(&walk, &layers)?;
     Ok(layers)
 }

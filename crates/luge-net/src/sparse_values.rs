@@ -1,26 +1,24 @@
-//! Matrices with one number nearly everywhere: tapes and heads before and after training.
-
-use std::borrow::Cow;
+//! Matrices in which nearly all entries are the same number: tapes and heads, before and after training.
 
 use crate::{ParameterId, Shape, Values};
 
-/// A matrix that holds the same number everywhere but at some places.
+/// A matrix whose entries are one common number, with exceptions.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SparseValues {
     /// Rows and columns.
     pub shape: Shape,
     common: f64,
-    /// Where it holds another number: positions, counted row by row, in order.
+    /// The exceptions: positions, counted row by row, in ascending order, and values.
     others: Vec<(usize, f64)>,
 }
 
 impl SparseValues {
-    /// The same number everywhere.
+    /// A matrix without exceptions.
     pub fn filled(shape: Shape, common: f64) -> Self {
         Self { shape, common, others: Vec::new() }
     }
 
-    /// One number everywhere but at these positions, counted row by row and given in order.
+    /// A matrix with these exceptions: positions, counted row by row, in ascending order, and values.
     ///
     /// # Panics
     /// If the positions are not in order or do not fit the shape.
@@ -32,17 +30,17 @@ impl SparseValues {
         Self { shape, common, others }
     }
 
-    /// The number that stands everywhere else.
+    /// The common number.
     pub fn common(&self) -> f64 {
         self.common
     }
 
-    /// The places that hold another number, counted row by row, in order.
+    /// The exceptions: positions, counted row by row, in ascending order, and values.
     pub fn others(&self) -> &[(usize, f64)] {
         &self.others
     }
 
-    /// The places of one row that hold another number: their columns, in order.
+    /// The exceptions in one row: columns, in ascending order, and values.
     pub fn others_in(&self, row: usize) -> impl DoubleEndedIterator<Item = (usize, f64)> + Clone + '_ {
         let (start, end) = (row * self.shape.cols, (row + 1) * self.shape.cols);
         let from = self.others.partition_point(|&(at, _)| at < start);
@@ -61,7 +59,7 @@ impl SparseValues {
         self.entry(row * self.shape.cols + col)
     }
 
-    /// Whether all entries are the same, to the bit.
+    /// Whether both matrices are equal bit for bit.
     pub fn same_bits(&self, other: &Self) -> bool {
         let bits = |&(at, number): &(usize, f64)| (at, number.to_bits());
         if self.common.to_bits() == other.common.to_bits() {
@@ -72,12 +70,12 @@ impl SparseValues {
             && (0..self.shape.len()).all(|at| self.entry(at).to_bits() == other.entry(at).to_bits())
     }
 
-    /// All entries of all blocks.
+    /// The dense matrices of all blocks.
     pub fn all_values(blocks: &[Self]) -> Vec<Values> {
         blocks.iter().map(Self::to_values).collect()
     }
 
-    /// All entries.
+    /// The dense matrix.
     pub fn to_values(&self) -> Values {
         let mut values = Values::filled(self.shape, self.common);
         for &(at, value) in &self.others {
@@ -88,7 +86,7 @@ impl SparseValues {
 }
 
 impl From<&Values> for SparseValues {
-    /// Of the first and the last entry, the number that occurs more often is the common one.
+    /// The common number is the first or the last entry, whichever occurs more often.
     fn from(values: &Values) -> Self {
         let first = values.data.first().copied().unwrap_or(0.0);
         let last = values.data.last().copied().unwrap_or(0.0);
@@ -122,30 +120,19 @@ impl From<&Self> for Values {
     }
 }
 
-/// Weights of a network, wherever they are kept.
+/// The weights of a network, however they are stored.
 pub trait Weights {
-    /// All weights of a block.
-    fn block(&self, id: ParameterId) -> Cow<'_, Values>;
-
     /// The weight at a position of a block, counted row by row.
     fn entry(&self, id: ParameterId, position: usize) -> f64;
 }
 
 impl Weights for [Values] {
-    fn block(&self, id: ParameterId) -> Cow<'_, Values> {
-        Cow::Borrowed(&self[id.index()])
-    }
-
     fn entry(&self, id: ParameterId, position: usize) -> f64 {
         self[id.index()].data[position]
     }
 }
 
 impl Weights for [SparseValues] {
-    fn block(&self, id: ParameterId) -> Cow<'_, Values> {
-        Cow::Owned(self[id.index()].to_values())
-    }
-
     fn entry(&self, id: ParameterId, position: usize) -> f64 {
         self[id.index()].entry(position)
     }
@@ -155,10 +142,6 @@ impl<T> Weights for Vec<T>
 where
     [T]: Weights,
 {
-    fn block(&self, id: ParameterId) -> Cow<'_, Values> {
-        self.as_slice().block(id)
-    }
-
     fn entry(&self, id: ParameterId, position: usize) -> f64 {
         self.as_slice().entry(id, position)
     }

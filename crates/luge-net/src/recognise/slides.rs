@@ -1,9 +1,8 @@
 //! Landscapes of slides on a simplex, in two forms: gates with rows, and units of their own on every edge.
 
-use std::sync::Arc;
-
 use super::{
-    Form, SparseLayers, tapes,
+    Form,
+    tapes::{self, AllCells},
     walk::{Found, Walk, same, same_map},
 };
 use crate::{LinearMap, Op, StepRule, VertexTable, vertices::n_self_edges};
@@ -20,8 +19,7 @@ struct EdgeWeights {
 /// Weights that are equal on paper may differ by this much, relatively, where they were rounded in different ways.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-pub(super) fn read(walk: &mut Walk<'_>) -> Found<SparseLayers> {
-    let table = walk.table()?;
+pub(super) fn read(walk: &mut Walk<'_>, table: &VertexTable) -> Found<(Form, AllCells)> {
     let (_, second) = walk.pick("landscape", "a sum of a constant, levels and residuals", |op| match op {
         Op::Sum(terms) => terms.get(1).copied(),
         _ => None,
@@ -37,7 +35,7 @@ pub(super) fn read(walk: &mut Walk<'_>) -> Found<SparseLayers> {
         {equations}",
         tapes::step(table, ["x", "T", "H"])
     ))?;
-    let all = tapes::cells(walk, table)?;
+    let cells = tapes::cells(walk, table)?;
     let weights = if has_gates {
         let [at_rest, edge, symbol] = ["at_rest", "edge", "symbol"].map(|name| walk.number(name));
         EdgeWeights { at_rest, edge, symbol, edge_units: false, unrounded: true }
@@ -54,9 +52,9 @@ pub(super) fn read(walk: &mut Walk<'_>) -> Found<SparseLayers> {
         let parts = (0..n).fold(edge, |sum, _| sum + symbol);
         same(parts, edge + n as f64 * symbol) && same(parts - edge, n as f64 * symbol)
     };
-    let (vertex, rule) = walk.parameter("x")?;
+    let (_, rule) = walk.parameter("x")?;
     walk.require(rule == StepRule::Simplex, "x", "weights on a simplex")?;
-    let (head, head_rate) = walk.descending("H")?;
+    let (_, head_rate) = walk.descending("H")?;
     let form = Form::Slides {
         offset: walk.number("offset"),
         at_rest,
@@ -65,21 +63,12 @@ pub(super) fn read(walk: &mut Walk<'_>) -> Found<SparseLayers> {
         write: walk.number("write"),
         read: walk.number("read"),
         shift: walk.number("shift"),
-        cell_rate: all.trained.map_or(head_rate, |(_, rate)| rate),
+        cell_rate: cells.trained.map_or(head_rate, |(_, rate)| rate),
         head_rate,
         edge_units,
         unrounded: unrounded && (0..=table.n_tracks()).all(whole),
     };
-    let cells = all.trained.map(|(id, _)| id);
-    Ok(SparseLayers {
-        table: Arc::clone(table),
-        vertex,
-        cells,
-        fixed_cells: all.fixed,
-        head,
-        form,
-        joint: None,
-    })
+    Ok((form, cells))
 }
 
 /// Gates, each with a level and a row of edges. Where vertices follow themselves, rows are without these edges, and gates dip.

@@ -1,37 +1,25 @@
 //! Landscapes of targets, computed from saturated copies: a step of rate 1 moves every weight to its target.
 
-use std::sync::Arc;
-
 use super::{
-    Form, SparseLayers, tapes,
+    Form,
+    tapes::{self, AllCells},
     walk::{Found, Walk, same},
 };
 use crate::{Arcs, VertexTable};
 
-pub(super) fn read(walk: &mut Walk<'_>) -> Found<SparseLayers> {
-    let table = walk.table()?;
+pub(super) fn read(walk: &mut Walk<'_>, table: &VertexTable) -> Found<(Form, AllCells)> {
     walk.hold(
         "landscape = $offset - $drop [rest] + 0.5 squares(x - [successor]) + 0.5 squares(under - [next]) + 0.5 squares(H - [moved])",
     )?;
     walk.hold(&successor(table, "t"))?;
     check_alike(walk)?;
-    let all = tapes::cells(walk, table)?;
-    if all.trained.is_some_and(|(_, rate)| !same(rate, 1.0)) {
-        return walk.refuse("T", "weights that move with rate 1");
-    }
-    let (vertex, head) = (walk.unit_rate("x")?, walk.unit_rate("H")?);
-    let form =
-        Form::Targets { offset: walk.number("offset"), drop: walk.number("drop") * walk.number("at_rest") };
-    let cells = all.trained.map(|(id, _)| id);
-    Ok(SparseLayers {
-        table: Arc::clone(table),
-        vertex,
-        cells,
-        fixed_cells: all.fixed,
-        head,
-        form,
-        joint: None,
-    })
+    let cells = tapes::cells(walk, table)?;
+    let unit_rate = cells.trained.is_none_or(|(_, rate)| same(rate, 1.0));
+    walk.require(unit_rate, "T", "weights that move with rate 1")?;
+    walk.unit_rate("x")?;
+    walk.unit_rate("H")?;
+    let drop = walk.number("drop") * walk.number("at_rest");
+    Ok((Form::Targets { offset: walk.number("offset"), drop }, cells))
 }
 
 /// Where a step leads, from saturated copies s, h and t of the vertices x, the heads H and the cells T. What will be read is read from `cells`.

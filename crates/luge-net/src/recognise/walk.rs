@@ -97,7 +97,7 @@ impl<'n> Walk<'n> {
         for equation in equations.lines().map(str::trim).filter(|line| !line.is_empty()) {
             let (name, text) = equation.split_once(" = ").expect("an equation");
             let held = self.matches(self.node(name), &formula::read(text));
-            held.map_err(|node| self.refusal(node, format!("as in `{equation}`").into()))?;
+            held.map_err(|node| self.refusal(node, format!("as in `{equation}`")))?;
         }
         Ok(())
     }
@@ -197,14 +197,13 @@ impl<'n> Walk<'n> {
         }
     }
 
-    fn refusal(&self, node: NodeId, expected: Cow<'static, str>) -> Unrecognised {
-        let found = self.network.node(node);
-        Unrecognised { node: node.index(), name: found.name.clone(), found: found.op.word(), expected }
+    fn refusal(&self, node: NodeId, expected: impl Into<Cow<'static, str>>) -> Unrecognised {
+        Unrecognised::at(self.network, node, expected)
     }
 
     /// The node is something else.
     pub(super) fn refuse<T>(&self, name: &str, expected: &'static str) -> Found<T> {
-        Err(self.refusal(self.node(name), expected.into()))
+        Err(self.refusal(self.node(name), expected))
     }
 
     pub(super) fn require(&self, holds: bool, name: &str, expected: &'static str) -> Found<()> {
@@ -270,7 +269,7 @@ impl<'n> Walk<'n> {
     pub(super) fn check_known(&self, known: &[Option<ParameterId>], expected: &'static str) -> Found<()> {
         let mut nodes = self.network.numbered_nodes();
         match nodes.find(|(_, node)| matches!(node.op, Op::Parameter(id) if !known.contains(&Some(id)))) {
-            Some((node, _)) => Err(self.refusal(node, expected.into())),
+            Some((node, _)) => Err(self.refusal(node, expected)),
             None => Ok(()),
         }
     }
@@ -286,7 +285,7 @@ impl<'n> Walk<'n> {
         let fixed = self.influences(node, stops).is_empty();
         match fixed && self.influences(node, |_| false).iter().all(|&id| allowed.contains(&Some(id))) {
             true => Ok(()),
-            false => Err(self.refusal(node, expected.into())),
+            false => Err(self.refusal(node, expected)),
         }
     }
 
@@ -321,7 +320,7 @@ impl<'n> Walk<'n> {
                 }
                 _ => continue,
             };
-            return Err(self.refusal(id, expected.into()));
+            return Err(self.refusal(id, expected));
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The parts around a landscape in an extended network: labels, switches, carrier, least squares.
 
-use std::{borrow::Cow, cell::Cell};
+use std::cell::Cell;
 
 use luge_net::{
     Carrier, Network, NodeId, Op, OutputWiring, ParameterId, SparseLayers, Values, Weights, evaluate_node,
@@ -215,14 +215,6 @@ struct Held<'a> {
 }
 
 impl Weights for Held<'_> {
-    fn block(&self, id: ParameterId) -> Cow<'_, Values> {
-        if id == self.labels.0 {
-            return Cow::Borrowed(self.labels.1);
-        }
-        let shape = self.network.parameters()[id.index()].shape;
-        Cow::Owned(Values::new(shape, (0..shape.len()).map(|at| self.entry(id, at)).collect()))
-    }
-
     fn entry(&self, id: ParameterId, position: usize) -> f64 {
         if id == self.labels.0 {
             return self.labels.1.data[position];
