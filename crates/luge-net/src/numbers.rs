@@ -176,11 +176,6 @@ impl NumberFormat {
         Ok(Word(bits.iter().rev().fold(0, |code, &bit| code << 1 | u32::from(bit))))
     }
 
-    /// All bit strings of the format, also those that stand for the same number.
-    pub fn all_words(&self) -> impl Iterator<Item = Word> + use<> {
-        (0..=u32::MAX >> (u32::BITS - self.n_bits())).map(Word)
-    }
-
     /// All numbers of the format, rising, each once.
     pub fn all_values(&self) -> impl Iterator<Item = f64> + use<> {
         let format = *self;

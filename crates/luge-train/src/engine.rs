@@ -148,12 +148,12 @@ pub trait Engine {
 
     /// All weights, of which only what is not blank and not zero is listed; `None` if a tape has outgrown the network's matrices.
     fn sparse_parameters(&self) -> Option<Vec<SparseValues>> {
-        self.snapshot().weights(self.network())
+        self.snapshot().weights_of(self.network(), &[])
     }
 
     /// All weights, zeros included; `None` if a tape has outgrown the network's matrices.
     fn parameters(&self) -> Option<Vec<Values>> {
-        self.snapshot().parameters(self.network())
+        self.snapshot().parameters_of(self.network(), &[])
     }
 
     /// The first cell on which a head has weight and its weights from there on, for every track.

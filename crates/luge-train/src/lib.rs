@@ -44,7 +44,7 @@ pub use reverse::ReversePass;
 pub use situation::{Differs, HeadColumn, Look, Situation, SituationCheck, Surroundings};
 pub use snapshot::{Snapshot, TapeSnapshot, vertex_parameter};
 pub use sparse::Sparse;
-pub use spot::{Agreement, Difference, ROUNDING, SpotCheck, SpotError, spot_check};
+pub use spot::{Agreement, Difference, ROUNDING, SpotCheck, SpotError};
 pub use stream::{SparseStream, StreamEngine};
 pub use train::{Iterate, Outcome, StopRule, train};
 

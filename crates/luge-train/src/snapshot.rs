@@ -44,22 +44,13 @@ impl Snapshot {
         trimmed
     }
 
-    /// The parameters of a network that holds these weights, zeros and all; `None` if they do not fit into its matrices.
-    pub fn parameters(&self, network: &Network) -> Option<Vec<Values>> {
-        Some(self.weights(network)?.iter().map(SparseValues::to_values).collect())
-    }
-
-    /// The same for a network whose column `c` is cell `c - shift` of each tape.
+    /// All weights of a network, as [`weights_of`](Self::weights_of) gives them.
     pub fn parameters_of(&self, network: &Network, shift: &[i64]) -> Option<Vec<Values>> {
-        Some(self.weights_of(network, shift)?.iter().map(SparseValues::to_values).collect())
+        Some(SparseValues::all_values(&self.weights_of(network, shift)?))
     }
 
-    /// The same, of which only what is not blank and not zero is kept.
-    pub fn weights(&self, network: &Network) -> Option<Vec<SparseValues>> {
-        self.weights_of(network, &vec![0; self.tapes.len()])
-    }
-
-    /// The same for a network whose column `c` is cell `c - shift` of each tape.
+    /// The weights of a network whose column `c` is cell `c - shift` of each tape; an empty `shift` stands for zeros.
+    /// `None` if they do not fit into its matrices.
     pub fn weights_of(&self, network: &Network, shift: &[i64]) -> Option<Vec<SparseValues>> {
         let mut weights: Vec<SparseValues> =
             network.parameters().iter().map(|p| SparseValues::filled(p.shape, 0.0)).collect();
@@ -80,6 +71,8 @@ impl Snapshot {
             *block = Values::new(block.shape, self.labels.clone()).into();
         }
         let Ok(layers) = network.sparse_layers() else { return Some(weights) };
+        let zeros = vec![0; self.tapes.len()];
+        let shift = if shift.is_empty() { &zeros } else { shift };
         if self.tapes.len() != layers.table.rows().len() || shift.len() != self.tapes.len() {
             return None;
         }

@@ -169,9 +169,7 @@ impl<'n> SpotCheck<'n> {
     }
 
     fn weights(&self, snapshot: &Snapshot) -> Result<Vec<SparseValues>, SpotError> {
-        let zeros = vec![0; snapshot.tapes.len()];
-        let shift = if self.shift.is_empty() { &zeros } else { &self.shift };
-        snapshot.weights_of(self.network, shift).ok_or(SpotError::DoesNotFit { step: snapshot.step })
+        snapshot.weights_of(self.network, &self.shift).ok_or(SpotError::DoesNotFit { step: snapshot.step })
     }
 }
 
@@ -181,18 +179,4 @@ fn step(network: &Network, start: &[Values], inputs: &[Values]) -> Result<(f64, 
     let loss = dense.loss()?;
     dense.step()?;
     Ok((loss, dense.parameters().unwrap_or_default()))
-}
-
-/// Looks at one step: [`SpotCheck::new`], then [`SpotCheck::check`].
-///
-/// # Errors
-/// As for these.
-pub fn spot_check(
-    network: &Network,
-    inputs: &[Values],
-    before: &Snapshot,
-    after: &Snapshot,
-    tolerance: f64,
-) -> Result<Agreement, SpotError> {
-    SpotCheck::new(network, inputs, &[])?.check(before, after, tolerance)
 }

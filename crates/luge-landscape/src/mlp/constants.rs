@@ -158,12 +158,6 @@ impl MlpConstants {
         })
     }
 
-    /// The same with registers stored at another scale, and the rate that belongs to it.
-    #[must_use]
-    pub fn with_memory_scale(self, scale: f64) -> Self {
-        Self { memory_scale: scale, rate: scale * scale / (self.carrier * self.slope), ..self }
-    }
-
     /// The inequalities, in exact arithmetic.
     #[must_use]
     pub fn inequalities(&self, samples: Option<SampleShape>) -> Vec<Inequality> {

@@ -51,6 +51,12 @@ fn follow(
     Ok(largest)
 }
 
+/// The same constants with registers stored at another scale, and the rate that belongs to it.
+fn with_memory_scale(constants: MlpConstants, scale: f64) -> MlpConstants {
+    let rate = scale * scale / (constants.carrier * constants.slope);
+    MlpConstants { memory_scale: scale, rate, ..constants }
+}
+
 fn network(circuit: &Circuit, steps: u64, float: Float) -> CircuitNetwork {
     let constants = MlpConstants::choose(circuit.samples(), steps, float).expect("valid");
     assert!(constants.inequalities(circuit.samples()).iter().all(|inequality| inequality.holds()));
@@ -142,7 +148,7 @@ fn the_sparse_engine_and_its_bound_agree_with_the_dense_one() {
         let network = network(&circuit, 64, Float::F64);
         // Memory that is hardly smaller than the rest: what other weights do can then be seen.
         let scale = [network.constants.memory_scale, 1.0 / (1_u128 << 90) as f64][seed as usize % 2];
-        let constants = network.constants.with_memory_scale(scale);
+        let constants = with_memory_scale(network.constants, scale);
         let network = CircuitNetwork::build(&circuit, constants, Safeguards::default());
         let mut dense = DenseSgd::<f64>::new(&network.network, constants.rate).expect("valid");
         let mut sparse = SparseSgd::<f64>::new(&network.network, constants.rate);
@@ -196,7 +202,7 @@ fn weakened_networks_fail() {
     assert!(once < 15, "one saturation: {once}");
     let kink = n_run(|constants| (MlpConstants { gate: 2.0, ..constants }, Safeguards::default()));
     assert!(kink < 15, "a gate at its kink: {kink}");
-    let unamplified = n_run(|constants| (constants.with_memory_scale(1.0), Safeguards::default()));
+    let unamplified = n_run(|constants| (with_memory_scale(constants, 1.0), Safeguards::default()));
     assert!(unamplified < 15, "an unamplified memory: {unamplified}");
 }
 

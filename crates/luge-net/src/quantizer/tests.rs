@@ -7,7 +7,7 @@ use crate::{
     Evaluation, LayerKind, Layers, Network, Values, evaluate,
     numbers::{
         Negatives, Overflow,
-        tests::{any_format, formats_of, value_near},
+        tests::{all_words, any_format, formats_of, value_near},
     },
 };
 
@@ -53,7 +53,7 @@ fn check_quantize(format: &NumberFormat) {
 }
 
 fn check_dequantize(format: &NumberFormat) {
-    let words: Vec<_> = format.all_words().collect();
+    let words: Vec<_> = all_words(format).collect();
     let n_words = words.len().min(AT_ONCE);
     let network = network(n_words * format.n_bits() as usize, |g, input| dequantize(g, format, input));
     for words in words.chunks(n_words) {

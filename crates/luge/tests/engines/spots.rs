@@ -9,7 +9,7 @@ use luge_machine::{
 use luge_net::{Arcs, LinearMap, Local, Network, NodeId, Op};
 use luge_train::{
     CacheLevel, Dense, Engine, Exact, HeadColumn, Precision, ROUNDING, Rate, Situation, SituationCheck,
-    Sparse, SpotCheck, SpotError, StopRule, spot_check,
+    Sparse, SpotCheck, SpotError, StopRule,
 };
 use rand_chacha::{
     ChaCha8Rng,
@@ -124,7 +124,10 @@ fn a_step_that_is_not_the_gradients_is_found() {
     engine.step().expect("a gradient");
     let after = engine.snapshot();
     let differs = |after: &luge_train::Snapshot| {
-        let agreement = spot_check(network, &inputs, &before, after, ROUNDING).expect("one step");
+        let agreement = SpotCheck::new(network, &inputs, &[])
+            .expect("a network that fits")
+            .check(&before, after, ROUNDING)
+            .expect("one step");
         agreement.differs.map(|weight| weight.parameter)
     };
     assert_eq!(differs(&after), None);
@@ -148,7 +151,8 @@ fn a_step_that_is_not_the_gradients_is_found() {
         })
         .collect();
     assert!(cells.iter().flatten().any(|name| name == "tape"), "{cells:?}");
-    let far = spot_check(network, &inputs, &first, &after, ROUNDING);
+    let far =
+        SpotCheck::new(network, &inputs, &[]).expect("a network that fits").check(&first, &after, ROUNDING);
     assert!(matches!(far, Err(SpotError::NotOneStep { before: 0, after: 5 })));
 }
 

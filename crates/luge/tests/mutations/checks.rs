@@ -16,7 +16,7 @@ use luge_net::{
     quantizer::{dequantize, quantize},
 };
 use luge_train::{
-    CacheLevel, Dense, Engine, Exact, Precision, ROUNDING, Rate, Sparse, TrainError, best_vertex, spot_check,
+    CacheLevel, Dense, Engine, Exact, Precision, ROUNDING, Rate, Sparse, SpotCheck, TrainError, best_vertex,
 };
 
 use crate::{
@@ -247,7 +247,10 @@ pub(crate) fn tiny_weights_are_kept() {
     before.tapes[0].head_first -= 1;
     let mut sparse = Sparse::resume(network, &before, None, &inputs).expect("layers");
     sparse.step().expect("a gradient");
-    let agreement = spot_check(network, &inputs, &before, &sparse.snapshot(), 0.0).expect("one step");
+    let agreement = SpotCheck::new(network, &inputs, &[])
+        .expect("a network that fits")
+        .check(&before, &sparse.snapshot(), 0.0)
+        .expect("one step");
     assert_eq!(agreement.differs, None);
 }
 
@@ -267,8 +270,10 @@ pub(crate) fn saturated_copies_forgive() {
         let mut sparse = Sparse::resume(network, &before, None, &inputs).expect("layers");
         let loss = sparse.loss().expect("a loss");
         sparse.step().expect("a gradient");
-        let agreement =
-            spot_check(network, &inputs, &before, &sparse.snapshot(), ROUNDING).expect("one step");
+        let agreement = SpotCheck::new(network, &inputs, &[])
+            .expect("a network that fits")
+            .check(&before, &sparse.snapshot(), ROUNDING)
+            .expect("one step");
         assert!(agreement.differs.is_none() && agreement.has_loss(loss), "{weight} {cell}: {agreement:?}");
     }
 }
