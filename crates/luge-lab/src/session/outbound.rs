@@ -38,15 +38,15 @@ pub(super) struct Shown {
     pub(super) around: Option<u64>,
     /// How far the survey was, how many losses it had seen, and when that was sent.
     pub(super) overview: Option<(u64, u64)>,
-    overview_at: Option<Instant>,
-    profile: bool,
+    pub(super) overview_at: Option<Instant>,
+    pub(super) profile: bool,
     pub(super) proof: bool,
     /// The network's output in the last map, and when it was looked at.
-    boundary: Option<Value>,
-    boundary_at: Option<Instant>,
+    pub(super) boundary: Option<Value>,
+    pub(super) boundary_at: Option<Instant>,
     /// For the speed: where the run was when.
     pub(super) speed_from: Option<(u64, Instant)>,
-    per_second: f64,
+    pub(super) per_second: f64,
 }
 
 /// Whether something was sent so recently that the next can wait.
