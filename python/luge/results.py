@@ -359,10 +359,10 @@ class Audit:
 
     def __init__(self, verdict: dict[str, Any]) -> None:
         self.claims: dict[str, dict[str, Any]] = dict(verdict["audit"])
-        if verdict["retrained"] is not None:
+        if "retrained" in verdict:
             self.claims["retrained"] = verdict["retrained"]
         #: What was taken from the model's word, without ``retrain``.
-        self.not_checked: list[str] = verdict["not_checked"]
+        self.not_checked: list[str] = verdict.get("not_checked", [])
         self.holds: bool = verdict["holds"]
 
     def __bool__(self) -> bool:

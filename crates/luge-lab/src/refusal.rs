@@ -1,13 +1,6 @@
 //! Errors as the page shows them.
 
-use luge::{
-    job::{
-        JobError,
-        program::ProgramError,
-        source::{ReadError, Source},
-    },
-    run::engine::EngineError,
-};
+use luge::{job::JobError, run::engine::EngineError};
 use luge_machine::Diagnostic;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -60,24 +53,19 @@ impl From<&RunError> for Refusal {
             let part = if matches!(error, RunError::InputTooLong) { "input" } else { "options" };
             return Self::new(part, error);
         };
-        let broken = |text: &Source, findings: &[Diagnostic]| Self {
-            findings: located(findings, &text.text),
-            ..Self::new("source", error)
-        };
-        match job {
-            JobError::Read { text, error: ReadError::Broken { findings, .. } }
-            | JobError::Program { text, error: ProgramError::Broken { findings, .. } } => {
-                broken(text, findings)
-            }
+        if let Some((text, findings)) = job.findings() {
+            return Self { findings: located(findings, &text.text), ..Self::new("source", error) };
+        }
+        let part = match job {
             JobError::ProgramAlone { .. } | JobError::NoData { .. } => {
-                Self::new("data", format!("{error}: it needs data to learn from"))
+                return Self::new("data", format!("{error}: it needs data to learn from"));
             }
             JobError::Read { .. }
             | JobError::Learner(_)
             | JobError::Universal { .. }
             | JobError::OnStream(_)
-            | JobError::Lowering(_) => Self::new("source", error),
-            JobError::Input(_) => Self::new("input", error),
+            | JobError::Lowering(_) => "source",
+            JobError::Input(_) => "input",
             JobError::Table { .. }
             | JobError::NoFormat { .. }
             | JobError::Repeats { .. }
@@ -89,9 +77,10 @@ impl From<&RunError> for Refusal {
             | JobError::LabelOffset(_)
             | JobError::BitsNeedF64(_)
             | JobError::Shapes { .. }
-            | JobError::Extended(_) => Self::new("data", error),
-            _ => Self::new("options", error),
-        }
+            | JobError::Extended(_) => "data",
+            _ => "options",
+        };
+        Self::new(part, error)
     }
 }
 

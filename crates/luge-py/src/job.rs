@@ -31,7 +31,14 @@ type Arrays<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray2<'py, f64>, Vec<
 pub(crate) struct Job {
     pub(crate) inner: Inner,
     /// How the number format was chosen, if nobody named one.
+    #[pyo3(get)]
     format_choice: Option<String>,
+}
+
+impl From<Inner> for Job {
+    fn from(inner: Inner) -> Self {
+        Self { inner, format_choice: None }
+    }
 }
 
 #[pymethods]
@@ -48,7 +55,7 @@ impl Job {
     ) -> Result<Self, Refusal> {
         let mut job = TraceJob { input, start, line, ..TraceJob::new(source.inner.clone()) };
         job.options = changed(&job.options, options)?;
-        Ok(Self { inner: Inner::Trace(job), format_choice: None })
+        Ok(Inner::Trace(job).into())
     }
 
     /// Train a learner on arrays; without them, on the data that ship with it. `prepare`: JSON with what is to be done to the columns.
@@ -77,21 +84,21 @@ impl Job {
         job.primary = primary.unwrap_or(job.primary);
         job.options = changed(&job.options, options)?;
         if let Some(saturate) = saturate {
-            fit(&mut job, saturate)?;
+            fit_data(&mut job, saturate)?;
         }
-        Ok(Self { inner: Inner::Train(job), format_choice: None })
+        Ok(Inner::Train(job).into())
     }
 
     /// Train a learner on a stream: rows of arrays, samples that are drawn, or those that ship with it. `asked`: JSON.
     #[staticmethod]
     fn stream(source: &Source, data: Option<Arrays<'_>>, asked: &str) -> Result<Self, Refusal> {
-        Ok(Self { inner: Inner::Stream(stream_job(source, data, asked)?), format_choice: None })
+        Ok(Inner::Stream(stream_job(source, data, asked)?).into())
     }
 
     /// Reads a job back.
     #[staticmethod]
     fn from_json(text: &str) -> Result<Self, Refusal> {
-        Ok(Self { inner: serde_json::from_str(text)?, format_choice: None })
+        Ok(serde_json::from_str::<Inner>(text)?.into())
     }
 
     /// The job as JSON; the same job always has the same text.
@@ -105,25 +112,19 @@ impl Job {
         let chosen = py.detach(|| match &mut inner {
             Inner::Train(job) => {
                 let chosen = is_program(&job.source).then(|| job.choose_format()).transpose()?;
-                fit(job, saturate)?;
+                fit_data(job, saturate)?;
                 Ok(chosen)
             }
             Inner::Stream(job) => {
                 let chosen = is_program(&job.source).then(|| job.choose_format()).transpose()?;
                 if let Samples::Table(table, _) = &mut job.samples {
-                    *table = fitted(table.clone(), job.options.format, saturate)?;
+                    fit(table, job.options.format, saturate)?;
                 }
                 Ok(chosen)
             }
             Inner::Trace(_) => Err(Refusal::unfit("a trace has no number format")),
         })?;
         Ok(Self { inner, format_choice: chosen.map(|chosen| chosen.to_string()) })
-    }
-
-    /// How the number format was chosen, if nobody named one.
-    #[getter]
-    fn format_choice(&self) -> Option<&str> {
-        self.format_choice.as_deref()
     }
 
     /// `trace`, `train` or `stream`.
@@ -169,7 +170,7 @@ fn stream_job(source: &Source, data: Option<Arrays<'_>>, asked: &str) -> Result<
         (Some(data), _) => {
             let mut table = table_of(&source, data, &asked.prepare)?;
             if let Some(saturate) = asked.saturate {
-                table = fitted(table, options.format, saturate)?;
+                fit(&mut table, options.format, saturate)?;
             }
             Samples::Table(table, Order::from_word(&asked.order)?)
         }
@@ -200,18 +201,16 @@ pub(crate) fn compare(py: Python<'_>, job: &Job, samples: u64) -> Result<String,
     Ok(serde_json::to_string(&compared)?)
 }
 
-/// Makes every number one that the format can hold.
-fn fit(job: &mut TrainJob, saturate: bool) -> Result<(), Refusal> {
+/// Rounds the numbers of a job's table to its format.
+fn fit_data(job: &mut TrainJob, saturate: bool) -> Result<(), JobError> {
     let Data::Table(table) = &mut job.data else { return Ok(()) };
-    *table = fitted(table.clone(), job.options.format, saturate)?;
-    Ok(())
+    fit(table, job.options.format, saturate)
 }
 
-/// A table with numbers that the format can hold.
-pub(crate) fn fitted(mut table: Table, format: NumberFormat, saturate: bool) -> Result<Table, Refusal> {
+/// Rounds the numbers of a table to a format; those outside its range are clamped or refused.
+pub(crate) fn fit(table: &mut Table, format: NumberFormat, saturate: bool) -> Result<(), JobError> {
     let range = if saturate { Range::Saturate } else { Range::Refuse };
-    table.fit(format, range).map_err(refused)?;
-    Ok(table)
+    table.fit(format, range).map_err(refused)
 }
 
 /// Arrays as a table, prepared, with classes as the learner wants them.
@@ -238,11 +237,11 @@ fn changed<T: Serialize + DeserializeOwned>(options: &T, changes: &str) -> Resul
     Ok(serde_json::from_value(fields)?)
 }
 
-fn merge(fields: &mut serde_json::Value, changes: serde_json::Value) {
+fn merge(fields: &mut Value, changes: Value) {
     match (fields, changes) {
-        (serde_json::Value::Object(fields), serde_json::Value::Object(changes)) => {
+        (Value::Object(fields), Value::Object(changes)) => {
             for (name, change) in changes {
-                merge(fields.entry(name).or_insert(serde_json::Value::Null), change);
+                merge(fields.entry(name).or_insert(Value::Null), change);
             }
         }
         (field, change) => *field = change,

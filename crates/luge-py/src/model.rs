@@ -3,22 +3,20 @@
 use std::path::PathBuf;
 
 use luge::{
-    data::{Preparation, PrepareOptions, Range, Table},
-    files::{AnyModel, ModelError, audit, export, model},
-    job::{Data, StandardPrimaries},
-    training::{Certificate, Claim},
+    data::{Preparation, PrepareOptions, Table},
+    files::{AnyModel, audit::Verdict, export, model},
+    job::Data,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::{
     prelude::*,
     types::{PyBytes, PyDict},
 };
-use serde::Serialize;
 
 use crate::{
     arrays, files,
-    job::{fitted, refused},
-    refusal::{Refusal, with_reasons},
+    job::{fit, refused},
+    refusal::Refusal,
     watch::Watch,
 };
 
@@ -26,16 +24,6 @@ use crate::{
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Model {
     pub(crate) inner: AnyModel,
-}
-
-/// A verdict as JSON; its claims stay in order.
-#[derive(Serialize)]
-struct Verdict {
-    holds: bool,
-    audit: Certificate,
-    retrained: Option<Claim>,
-    /// What is taken from the model's word.
-    not_checked: Vec<String>,
 }
 
 impl Model {
@@ -159,75 +147,23 @@ impl Model {
         retrain: bool,
         saturate: bool,
     ) -> Result<String, Refusal> {
-        let table = data.map(|(x, y)| self.table(&x, &y)).transpose()?;
-        let verdict = py.detach(|| match (&self.inner, table) {
-            (AnyModel::Training(_), None) => Err(ModelError::NoData.into()),
-            (AnyModel::Training(model), Some(table)) => audited(model, table, retrain, saturate),
-            (AnyModel::Stream(_) | AnyModel::Mlp(_), table) => self.trained_again(table, saturate),
-        })?;
-        Ok(serde_json::to_string(&verdict)?)
-    }
-}
-
-impl Model {
-    /// Trains a model of a stream again.
-    fn trained_again(&self, table: Option<Table>, saturate: bool) -> Result<Verdict, Refusal> {
+        let mut table = data.map(|(x, y)| self.table(&x, &y)).transpose()?;
         let mut watch = Watch::new(None, 1);
-        let (mut audit, same) = match &self.inner {
-            AnyModel::Training(_) => return Err(ModelError::NoData.into()),
-            AnyModel::Stream(model) => {
-                let table = table.map(|table| fitted(table, model.card.options.format, saturate));
-                let data = table.transpose()?.map(Data::Table);
-                model.certify(data.as_ref(), |moment| watch.see(moment.step, moment.loss))?
+        let verdict = py.detach(|| {
+            let format = match &self.inner {
+                AnyModel::Training(model) => Some(model.card.options.format),
+                AnyModel::Stream(model) => Some(model.card.options.format),
+                AnyModel::Mlp(_) => None,
+            };
+            if let (Some(table), Some(format)) = (&mut table, format)
+                && let Err(error) = fit(table, format, saturate)
+            {
+                return Ok(Verdict::other_data(error));
             }
-            AnyModel::Mlp(model) => {
-                model.certify(table.map(Data::Table).as_ref(), |step| watch.see(step, f64::NAN))?
-            }
-        };
+            let data = table.map(Data::Table);
+            self.inner.verify(data.as_ref(), retrain, &mut |step, loss| watch.see(step, loss))
+        });
         watch.finish()?;
-        audit.set("trained again", Some(same));
-        Ok(Verdict { holds: audit.proves_the_run(), audit, retrained: None, not_checked: Vec::new() })
+        Ok(serde_json::to_string(&verdict?)?)
     }
-}
-
-/// The verdict on other data than those of the training, of which nothing else can be said.
-fn other_data(figures: String) -> Verdict {
-    let audit = [("data", Claim { holds: false, figures })].into_iter().collect();
-    Verdict { holds: false, audit, retrained: None, not_checked: Vec::new() }
-}
-
-fn audited(
-    model: &model::Model,
-    mut table: Table,
-    retrain: bool,
-    saturate: bool,
-) -> Result<Verdict, Refusal> {
-    if let Some(why) = audit::other_data(model, &table) {
-        return Ok(other_data(why));
-    }
-    let range = if saturate { Range::Saturate } else { Range::Refuse };
-    if let Err(error) = table.fit(model.card.options.format, range) {
-        return Ok(other_data(refused(error).to_string()));
-    }
-    let lesson = match model.lesson(table, &StandardPrimaries) {
-        Err(error @ ModelError::Job(_)) => return Ok(other_data(with_reasons(&error))),
-        lesson => lesson?,
-    };
-    let mut retrained = None;
-    if retrain {
-        let mut watch = Watch::new(None, 1);
-        let report = lesson.follow(None, watch.rate, |moment| watch.observe(&moment));
-        watch.finish()?;
-        match report {
-            Ok(report) => retrained = Some(model.is_same(&model::Model::new(&lesson, &report))),
-            Err(error) => return Ok(other_data(with_reasons(&error))),
-        }
-    }
-    let audit = match audit::audit(model, &lesson) {
-        Ok(audit) => audit,
-        Err(error) => return Ok(other_data(with_reasons(&error))),
-    };
-    let holds = audit.proves_the_run() && retrained.as_ref().is_none_or(|claim| claim.holds);
-    let not_checked = audit::not_checked(&audit, model, retrain);
-    Ok(Verdict { holds, audit, retrained, not_checked })
 }

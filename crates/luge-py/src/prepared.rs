@@ -192,13 +192,15 @@ impl Prepared {
             }
             watch = watch.recording(plan.first_cells());
         }
-        let trained = py.detach(|| self.inner.train(&mut watch))?;
+        let Trained { summary, certified, model, first_mismatch, n_losses } =
+            py.detach(|| self.inner.train(&mut watch))?;
         let (seen, record) = watch.finish()?;
-        // What was watched from afar is made once more when somebody wants to see it.
-        let whole = trained.n_losses.is_none_or(|n_losses| seen.n_seen == n_losses);
+        // A run of which some losses were not seen is repeated when somebody wants to plot them.
+        let whole = n_losses.is_none_or(|n_losses| seen.n_seen == n_losses);
         let curve = if whole { OnceLock::from(seen) } else { OnceLock::new() };
         let arrays = record.map(|record| handed_over(py, record));
-        Ok(Finished { network: Arc::clone(&self.inner), trained, curve, arrays })
+        let network = Arc::clone(&self.inner);
+        Ok(Finished { network, summary, certified, arrays, model, first_mismatch, curve })
     }
 }
 
@@ -217,36 +219,27 @@ type Values<'py> = (String, Option<usize>, (u32, u32), Bound<'py, PyArray2<f64>>
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Finished {
     network: Arc<Network>,
-    trained: Trained,
-    curve: OnceLock<LossCurve>,
+    /// The result as JSON.
+    #[pyo3(get)]
+    summary: String,
+    /// Whether the certificate proves the run; of a trace, whether every iterate is the machine's configuration, wherever the losses
+    /// lie.
+    #[pyo3(get)]
+    certified: bool,
+    /// Of a trace: the loss, the vertex and the cell of each binary tape's head, before each step and at the end.
+    #[pyo3(get)]
     arrays: Option<Arrays>,
+    model: Option<AnyModel>,
+    first_mismatch: Option<u64>,
+    curve: OnceLock<LossCurve>,
 }
 
 #[pymethods]
 impl Finished {
-    /// The result as JSON.
-    #[getter]
-    fn summary(&self) -> &str {
-        &self.trained.summary
-    }
-
-    /// Whether the certificate proves the run; of a trace whether every iterate is the machine's configuration, wherever the losses lie.
-    #[getter]
-    fn certified(&self) -> bool {
-        self.trained.certified
-    }
-
     /// The trained network, unless this is a trace.
     #[getter]
     fn model(&self) -> Option<Model> {
-        self.trained.model.clone().map(|inner| Model { inner })
-    }
-
-    /// Of a trace: the loss, the vertex and the cell of each binary tape's head, before each step and at the end.
-    #[getter]
-    fn arrays(&self, py: Python<'_>) -> Option<Arrays> {
-        let (losses, vertices, heads) = self.arrays.as_ref()?;
-        Some((losses.clone_ref(py), vertices.clone_ref(py), heads.clone_ref(py)))
+        self.model.clone().map(|inner| Model { inner })
     }
 
     /// The program's variables after each of these numbers of steps, which must not fall: name, elements of an array, the lines in which
@@ -287,6 +280,6 @@ impl Finished {
             let _ = self.curve.set(watch.finish()?.0);
         }
         let curve = self.curve.get_or_init(LossCurve::default);
-        Ok(curve.draw(title, subtitle, kind, &levels, self.trained.first_mismatch))
+        Ok(curve.draw(title, subtitle, kind, &levels, self.first_mismatch))
     }
 }

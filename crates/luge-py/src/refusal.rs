@@ -4,7 +4,7 @@ use std::{error::Error, io};
 
 use luge::{
     files::{ModelError, OutputError},
-    job::{JobError, ProgramError, ReadError, Source},
+    job::{JobError, Source},
 };
 use luge_machine::{Diagnostic, Severity};
 use pyo3::{
@@ -35,7 +35,7 @@ impl Refusal {
 }
 
 /// An error in words, with its reasons.
-pub(crate) fn with_reasons(error: &(dyn Error + 'static)) -> String {
+fn with_reasons(error: &(dyn Error + 'static)) -> String {
     reasons(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
@@ -53,21 +53,18 @@ impl<E: Error + 'static> From<E> for Refusal {
             Err(error) => error,
         };
         let words = with_reasons(&*error);
-        match (of_job(&*error), error.downcast_ref()) {
-            (
-                Some(
-                    JobError::Read { text, error: ReadError::Broken { findings, .. } }
-                    | JobError::Program { text, error: ProgramError::Broken { findings, .. } },
-                ),
-                _,
-            ) => Self::Broken { headline: error.to_string(), text: text.clone(), findings: findings.clone() },
-            (_, Some(OutputError::Exists { .. })) => {
+        if let Some((text, findings)) = of_job(&*error).and_then(JobError::findings) {
+            let (text, findings) = (Box::new(text.clone()), findings.to_vec());
+            return Self::Broken { headline: error.to_string(), text, findings };
+        }
+        match error.downcast_ref() {
+            Some(OutputError::Exists { .. }) => {
                 Self::Exists(format!("{words}: give another name, or force=True to write over it"))
             }
-            (_, Some(OutputError::NotAFile { .. })) => Self::System(format!("{words}: name a new file")),
-            (_, Some(_)) => Self::System(words),
-            (_, None) if reasons(&*error).any(|reason| reason.is::<io::Error>()) => Self::System(words),
-            (_, None) => Self::Incompatible(words),
+            Some(OutputError::NotAFile { .. }) => Self::System(format!("{words}: name a new file")),
+            Some(_) => Self::System(words),
+            None if reasons(&*error).any(|reason| reason.is::<io::Error>()) => Self::System(words),
+            None => Self::Incompatible(words),
         }
     }
 }

@@ -3,20 +3,13 @@
 use std::{ops::ControlFlow, path::PathBuf};
 
 use luge::{
-    JobError,
-    files::{
-        AnyModel, Model, ModelError,
-        audit::{audit, not_checked, other_data, unknown},
-        rocq::{self, ProofExport},
-    },
-    job::{Data, StandardPrimaries},
+    files::{AnyModel, audit::unknown, rocq},
+    job::Data,
     object,
-    run::{ObservationRate, RunProgress},
-    training::{Claim, PreparedTraining},
+    training::Claim,
 };
-use luge_machine::Step;
 
-use super::{Failure, Progress, prover, read_text, show_claims, show_rows, verdict};
+use super::{Failure, Progress, prover, read_text, show_rows, verdict};
 
 /// Verify a model: simulate its machine on the data, train the network again, and compare
 ///
@@ -49,101 +42,52 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let read = args.data.as_deref().map(read_text).transpose()?;
     let model = AnyModel::load(&args.model)?;
     let data = read.map(|(name, text)| Data::like(model.preparation(), name, text, args.saturate));
-    let (proved, (certificate, again)) = match &model {
-        AnyModel::Training(model) => return args.of_table(model, data),
-        AnyModel::Stream(model) => {
-            let proved = args.prove(|| Ok(rocq::stream(&model.network()?)))?;
-            let mut watch = watch(model.card.steps);
-            (proved, model.certify(data.as_ref(), |moment| watch(moment.step))?)
-        }
-        AnyModel::Mlp(model) => {
-            let proved = args.prove(|| Ok(rocq::mlp(&model.card.circuit, &model.initial()?)))?;
-            (proved, model.certify(data.as_ref(), watch(model.card.steps))?)
-        }
-    };
-    let mut claims = certificate.claims();
-    claims.push(("trained again", &again));
-    claims.extend(proved.as_ref().map(|claim| ("proved for every stream", claim)));
-    show_claims(args.json, claims)
-}
-
-/// Shows how far a run is.
-fn watch(steps: Step) -> impl FnMut(Step) -> ControlFlow<()> {
-    let mut progress = Progress::new("training", steps).certainly();
-    move |step| {
-        if step.is_multiple_of(1 << 12) {
-            progress.reach(step);
-        }
+    let mut progress = Progress::new("training", model.steps()).certainly();
+    let verified = model.verify(data.as_ref(), !args.quick, &mut |step, loss| {
+        progress.reach_with_loss(step, loss);
         ControlFlow::Continue(())
+    });
+    drop(progress);
+    let mut verified = verified?;
+    let proved = args.proofs.as_ref().map(|_| args.prove(&model)).transpose()?;
+    verified.holds &= proved.as_ref().is_none_or(|(_, claim)| claim.holds);
+    let mut claims = verified.claims();
+    claims.extend(proved.as_ref().map(|(name, claim)| (*name, claim)));
+    let summary = object! {
+        #[serde(flatten)]
+        verified: &verified,
+        proved "with --proofs": proved.as_ref().map(|(_, claim)| claim),
+    };
+    show_rows(args.json, &summary, |rows| {
+        if !verified.not_checked.is_empty() {
+            rows.row("not checked", verified.not_checked.join("; "));
+        }
+        claims.iter().for_each(|(name, claim)| rows.row(&name.replace('_', " "), verdict(claim)));
+    })?;
+    Failure::of_claims(claims)?;
+    match unknown(&verified.audit).filter(|_| matches!(model, AnyModel::Training(_))) {
+        Some(what) => Err(Failure::certified_in_part(what)),
+        None => Ok(()),
     }
 }
 
 impl Args {
-    /// Verifies a model that was trained on a table.
-    fn of_table(&self, model: &Model, data: Option<Data>) -> Result<(), Failure> {
-        model.extended()?;
-        let missing = || Failure::usage("the data it was trained on are missing", "give --data");
-        let data = data.ok_or_else(missing)?;
-        let given = data.as_given()?;
-        if let Some(reason) = other_data(model, &given) {
-            return Err(Failure::not_certified(reason));
-        }
-        let data = data.read(model.card.options.format)?;
-        let lesson = model.lesson(data, &StandardPrimaries).map_err(|error| match error {
-            ModelError::Job(error) => without_an_answer(error),
-            error => error.into(),
-        })?;
-        let retrained = if self.quick { None } else { Some(retrain(model, &lesson)?) };
-        let audit = audit(model, &lesson).map_err(without_an_answer)?;
-        let proved = self.prove(|| Ok(rocq::extended(lesson.extended())))?;
-
-        let not_checked = not_checked(&audit, model, !self.quick);
-        let mut claims: Vec<(&str, &Claim)> = audit.claims();
-        claims.extend(retrained.as_ref().map(|claim| ("trained again", claim)));
-        claims.extend(proved.as_ref().map(|claim| ("proved for every input", claim)));
-        let summary = object! {
-            holds: claims.iter().all(|(_, claim)| claim.holds),
-            audit: &audit,
-            retrained "unless --quick": retrained.as_ref(),
-            proved "with --proofs": proved.as_ref(),
-            not_checked "if something was not checked": Some(&not_checked).filter(|list| !list.is_empty()),
+    /// Asks Rocq about the model's network: the name of the claim, and whether it holds.
+    fn prove(&self, model: &AnyModel) -> Result<(&'static str, Claim), Failure> {
+        let (name, export) = match model {
+            AnyModel::Training(model) => ("proved for every input", rocq::extended(&model.extended()?)),
+            AnyModel::Stream(model) => ("proved for every stream", rocq::stream(&model.network()?)),
+            AnyModel::Mlp(model) => {
+                ("proved for every stream", rocq::mlp(&model.card.circuit, &model.initial()?))
+            }
         };
-        show_rows(self.json, &summary, |rows| {
-            summary.not_checked.iter().for_each(|list| rows.row("not checked", list.join("; ")));
-            claims.iter().for_each(|(name, claim)| rows.row(name, verdict(claim)));
-        })?;
-        Failure::of_claims(claims)?;
-        unknown(&audit).map_or(Ok(()), |what| Err(Failure::certified_in_part(what)))
-    }
-
-    /// Asks Rocq about the network that was trained, if that is wanted.
-    fn prove(
-        &self,
-        written: impl FnOnce() -> Result<Option<ProofExport>, ModelError>,
-    ) -> Result<Option<Claim>, Failure> {
-        let Some(proofs) = &self.proofs else { return Ok(None) };
-        match written()? {
-            Some(written) => prover::ask(proofs, &written).map(Some),
-            None => Ok(Some(Claim::new(
+        let claim = match (export, &self.proofs) {
+            (Some(export), Some(proofs)) => prover::ask(proofs, &export)?,
+            _ => Claim::new(
                 false,
                 "no theorem covers it: proved are plain and compact with the offset carrier, streams in fixed point, and MLPs of circuits of bits",
-            ))),
-        }
+            ),
+        };
+        Ok((name, claim))
     }
-}
-
-/// A model of a run that cannot be made on these data is not what it claims to be.
-fn without_an_answer(error: JobError) -> Failure {
-    Failure::not_certified(error)
-}
-
-/// Trains again, and holds the model to the one that comes out.
-fn retrain(model: &Model, lesson: &PreparedTraining) -> Result<Claim, Failure> {
-    let mut progress = Progress::new("training", model.card.steps).certainly();
-    let watch = |moment: RunProgress<'_>| {
-        progress.reach_with_loss(moment.step, moment.loss);
-        ControlFlow::Continue(())
-    };
-    let report = lesson.follow(None, ObservationRate::Moments, watch).map_err(without_an_answer)?;
-    Ok(model.is_same(&Model::new(lesson, &report)))
 }

@@ -1,7 +1,6 @@
 //! Results on standard output.
 
 use std::{
-    collections::BTreeMap,
     env,
     fmt::Display,
     io::{self, IsTerminal, Write},
@@ -53,15 +52,6 @@ pub(super) fn show_rows(
         describe(&mut rows);
         rows.text()
     })
-}
-
-/// Prints the claims of a model that was trained again; fails with the first that does not hold.
-pub(super) fn show_claims(json: bool, claims: Vec<(&str, &Claim)>) -> Result<(), Failure> {
-    let by_name: BTreeMap<&str, &Claim> = claims.iter().copied().collect();
-    show_rows(json, &by_name, |rows| {
-        claims.iter().for_each(|(name, claim)| rows.row(&name.replace('_', " "), verdict(claim)));
-    })?;
-    Failure::of_claims(claims)
 }
 
 #[derive(clap::Args)]

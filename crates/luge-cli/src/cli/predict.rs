@@ -1,6 +1,6 @@
 //! `luge predict`: a trained model on new data.
 
-use std::{fmt::Write, path::PathBuf};
+use std::path::PathBuf;
 
 use luge::{
     data::{Answer, Preparation},
@@ -48,28 +48,22 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             score "if the file has labels: how well they are predicted": score,
         });
     }
-    print(&csv(preparation, &predicted))?;
+    print(&csv(preparation, &predicted).map_err(Failure::print)?)?;
     score.iter().for_each(|score| note(&scored(score)));
     Ok(())
 }
 
-fn csv(preparation: &Preparation, predicted: &Values) -> String {
-    let quoted = |name: &str| match name.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", name.replace('"', "\"\"")),
-        false => name.to_owned(),
+/// One column per target, classes by their names.
+fn csv(preparation: &Preparation, predicted: &Values) -> Result<String, csv::Error> {
+    let text = |answer: &Answer<'_>| match answer {
+        Answer::Number(number) => number.to_string(),
+        Answer::Class(class) => (*class).to_owned(),
     };
-    let header: Vec<String> = preparation.targets.iter().map(|target| quoted(&target.column)).collect();
-    let mut text = header.join(",") + "\n";
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    csv.write_record(preparation.targets.iter().map(|target| &target.column))?;
     for row in 0..predicted.shape.rows {
-        for (i, answer) in preparation.answers(predicted.row(row)).into_iter().enumerate() {
-            let comma = if i > 0 { "," } else { "" };
-            // Writing into a string does not fail.
-            let _ = match answer {
-                Answer::Number(number) => write!(text, "{comma}{number}"),
-                Answer::Class(class) => write!(text, "{comma}{}", quoted(class)),
-            };
-        }
-        text.push('\n');
+        csv.write_record(preparation.answers(predicted.row(row)).iter().map(text))?;
     }
-    text
+    let bytes = csv.into_inner().map_err(|error| error.into_error())?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

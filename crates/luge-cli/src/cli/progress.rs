@@ -98,11 +98,11 @@ impl Progress {
         }
     }
 
-    /// Says that `steps` are made and the loss is `loss`; cheap enough for every step of a fast engine.
+    /// Says that `steps` are made and the loss is `loss`, NaN if it is not known; cheap enough for every step of a fast engine.
     #[inline]
     pub(super) fn reach_with_loss(&mut self, steps: Step, loss: f64) {
         if self.bar.is_some() && (steps.is_multiple_of(LOOK) || !self.fast) {
-            self.loss = Some(loss);
+            self.loss = Some(loss).filter(|loss| !loss.is_nan());
             self.fast = steps as f64 > 1e5 * self.started.elapsed().as_secs_f64();
             self.reach(steps);
         }

@@ -1,20 +1,119 @@
 //! Audits a model: derives everything again from its machine and the data with the simulator.
 
+use std::ops::ControlFlow;
+
+use luge_machine::Step;
 use luge_net::{SparseValues, Values, evaluate_some};
+use serde::Serialize;
 
 use crate::{
     certificate::{Certificate, Claim, translation},
     data::Table,
     files::{
-        model::{Model, data_digest},
+        model::{AnyModel, Model, ModelError, data_digest},
         predictor::Predictor,
     },
-    job::JobError,
+    job::{Data, JobError, StandardPrimaries},
+    run::follow::ObservationRate,
     training::{PreparedTraining, Simulated},
 };
 
+/// Whether a model is what it claims to be.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verdict {
+    /// Whether the claims that decide it hold.
+    pub holds: bool,
+    /// What was derived again.
+    pub audit: Certificate,
+    /// Whether training again gave the same model, if it was trained again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retrained: Option<Claim>,
+    /// What is taken from the model's word.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_checked: Vec<String>,
+}
+
+impl Verdict {
+    fn new(audit: Certificate, retrained: Option<Claim>, not_checked: Vec<String>) -> Self {
+        let holds = audit.proves_the_run() && retrained.as_ref().is_none_or(|claim| claim.holds);
+        Self { holds, audit, retrained, not_checked }
+    }
+
+    /// The verdict on data that cannot be those of the training: nothing else can be said.
+    pub fn other_data(why: impl ToString) -> Self {
+        let data = ("data", Claim::new(false, why.to_string()));
+        Self::new([data].into_iter().collect(), None, Vec::new())
+    }
+
+    /// All claims with their names.
+    pub fn claims(&self) -> Vec<(&'static str, &Claim)> {
+        let mut claims = self.audit.claims();
+        claims.extend(self.retrained.as_ref().map(|claim| ("trained again", claim)));
+        claims
+    }
+}
+
+impl AnyModel {
+    /// Verifies the model on the data it was trained on; one of drawn samples needs none. Everything is derived again, and with `retrain`
+    /// the network is also trained again, as a model of a stream always is. The watcher sees steps and losses, NaN where a loss is not
+    /// known.
+    ///
+    /// # Errors
+    /// If data are missing, cannot be read, or are not those of a stream's training, or the model does not fit together.
+    pub fn verify(
+        &self,
+        data: Option<&Data>,
+        retrain: bool,
+        watch: &mut dyn FnMut(Step, f64) -> ControlFlow<()>,
+    ) -> Result<Verdict, ModelError> {
+        let (certificate, same) = match self {
+            Self::Training(model) => return model.verify(data.ok_or(ModelError::NoData)?, retrain, watch),
+            Self::Stream(model) => model.certify(data, |moment| watch(moment.step, moment.loss))?,
+            Self::Mlp(model) => model.certify(data, |step| watch(step, f64::NAN))?,
+        };
+        Ok(Verdict::new(certificate, Some(same), Vec::new()))
+    }
+}
+
+impl Model {
+    fn verify(
+        &self,
+        data: &Data,
+        retrain: bool,
+        watch: &mut dyn FnMut(Step, f64) -> ControlFlow<()>,
+    ) -> Result<Verdict, ModelError> {
+        self.extended()?;
+        if let Some(why) = other_data(self, &data.as_given()?) {
+            return Ok(Verdict::other_data(why));
+        }
+        let lesson = self.lesson(data.read(self.card.options.format)?, &StandardPrimaries);
+        // A run that cannot be made on these data is not the one that the model is of.
+        match lesson.and_then(|lesson| self.verify_lesson(&lesson, retrain, watch)) {
+            Err(ModelError::Job(error)) => Ok(Verdict::other_data(error)),
+            verdict => verdict,
+        }
+    }
+
+    fn verify_lesson(
+        &self,
+        lesson: &PreparedTraining,
+        retrain: bool,
+        watch: &mut dyn FnMut(Step, f64) -> ControlFlow<()>,
+    ) -> Result<Verdict, ModelError> {
+        let mut retrained = None;
+        if retrain {
+            let report =
+                lesson.follow(None, ObservationRate::Moments, |moment| watch(moment.step, moment.loss))?;
+            retrained = Some(self.is_same(&Self::new(lesson, &report)));
+        }
+        let audit = audit(self, lesson)?;
+        let not_checked = not_checked(&audit, self, retrain);
+        Ok(Verdict::new(audit, retrained, not_checked))
+    }
+}
+
 /// Why a table cannot be the one a model was trained on, by its size and its columns alone.
-pub fn other_data(model: &Model, table: &Table) -> Option<String> {
+fn other_data(model: &Model, table: &Table) -> Option<String> {
     let (found, expected) = (table.n_samples(), model.card.n_samples);
     if found != expected {
         return Some(format!("the model was trained on {expected} samples, the data have {found}"));
@@ -60,8 +159,8 @@ pub fn audit(model: &Model, lesson: &PreparedTraining) -> Result<Certificate, Jo
     Ok(claims.into_iter().chain(program(model, &truth).map(|claim| ("program", claim))).collect())
 }
 
-/// What an audit does not check; more if the model was not trained again.
-pub fn not_checked(audit: &Certificate, model: &Model, trained_again: bool) -> Vec<String> {
+/// What an audit takes from the model's word; more of it where the model was not trained again.
+fn not_checked(audit: &Certificate, model: &Model, trained_again: bool) -> Vec<String> {
     let mut list: Vec<String> = unknown(audit).map(str::to_owned).into_iter().collect();
     if !trained_again {
         let derived = ["step_count", "labels_copied", "program"];

@@ -12,6 +12,7 @@ mod training;
 use std::{path::Path, sync::Arc};
 
 use luge_landscape::Primary;
+use luge_machine::Step;
 use luge_net::{SparseValues, Values};
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
@@ -207,6 +208,16 @@ impl AnyModel {
             Self::Training(model) => model.to_bytes(name),
             Self::Stream(model) => model.to_bytes(name),
             Self::Mlp(model) => model.to_bytes(name),
+        }
+    }
+
+    /// Gradient steps of its training.
+    #[must_use]
+    pub fn steps(&self) -> Step {
+        match self {
+            Self::Training(model) => model.card.steps,
+            Self::Stream(model) => model.card.steps,
+            Self::Ordinary(model) => model.card.steps,
         }
     }
 

@@ -4,7 +4,7 @@ use luge_circuit::{NotExclusive, machine::MachineError};
 use luge_landscape::{
     BuildError, ExtendedError, LearnerError, PrimaryError, StreamError, mlp::MlpConstantsError,
 };
-use luge_machine::{InputError, Step, lowering::LoweringError};
+use luge_machine::{Diagnostic, InputError, Step, lowering::LoweringError};
 use luge_net::NumberFormat;
 use luge_train::{Precision, TrainError};
 
@@ -285,5 +285,14 @@ impl JobError {
     pub(crate) fn repeats(source: &Source, line: u32) -> Self {
         let perceptron = catalogue::with_text(&source.text).is_some_and(|s| s.name == "perceptron");
         Self::Repeats { name: source.name.clone(), line, perceptron }
+    }
+
+    /// What was found in a text that breaks its language's rules, and the text.
+    pub fn findings(&self) -> Option<(&Source, &[Diagnostic])> {
+        match self {
+            Self::Read { text, error: ReadError::Broken { findings, .. } }
+            | Self::Program { text, error: ProgramError::Broken { findings, .. } } => Some((text, findings)),
+            _ => None,
+        }
     }
 }
