@@ -6,19 +6,17 @@ use std::{
 };
 
 use luge::{
-    data::Table,
-    files::{AnyModel, Checkpoint, Model, Output, OutputError, Outputs, model::data_digest},
+    files::{AnyModel, Checkpoint, ModelError, Output, OutputError, Outputs, model::Program},
     job::{
         Data, Job, Source, TraceJob, TrainJob,
-        catalogue::{self, Shipped, ShippedLesson},
+        catalogue::{self, ShippedLesson},
         is_program,
-        program::SizedSource,
     },
     stream::{Draw, Samples, StreamJob},
 };
 use luge_lab::{MAX_MOMENTS, PreparedJob, Report, RunError, StreamRecording, stream_report};
 use luge_landscape::{Carrier, LandscapeKind};
-use luge_machine::{Step, formats::Format};
+use luge_machine::Step;
 
 use super::stream::first_draw;
 use super::{DataArgs, Failure, ForceArg, Progress, Rows, print, read_text, step_count, word};
@@ -54,7 +52,7 @@ pub(super) struct Args {
     /// Maximum number of gradient steps; digits may be grouped by `_` or `,`
     #[arg(long, value_name = "N", value_parser = step_count)]
     steps: Option<Step>,
-    /// For a model: the Sled program it was trained with, to show it line by line; not needed for programs that ship
+    /// For a model that holds only a machine: the Sled program it was compiled from, to show it line by line
     #[arg(long, value_name = "FILE.sled")]
     learner: Option<String>,
     /// Number of steps to record, 2 to 400
@@ -177,7 +175,7 @@ impl Args {
             return Ok(Checkpoint::load(path)?.job);
         }
         if path.extension().is_some_and(|extension| extension == "safetensors") && path.exists() {
-            return self.of_model(&AnyModel::load(path)?);
+            return self.of_model(AnyModel::load(path)?);
         }
         let source = Source::open(&self.file)?;
         let lesson = catalogue::lesson(&source);
@@ -206,56 +204,27 @@ impl Args {
     }
 
     /// The run a model came from; its data must be the ones it was trained on.
-    fn of_model(&self, model: &AnyModel) -> Result<Job, Failure> {
+    fn of_model(&self, model: AnyModel) -> Result<Job, Failure> {
         let given = self.data.csv.data.as_deref().map(read_text).transpose()?;
         let data = given.map(|(name, text)| Data::like(model.preparation(), name, text, true));
-        match (model, data) {
-            (AnyModel::Training(model), Some(data)) => self.of_training(model, &data),
-            (AnyModel::Training(_), None) => Err(Failure::usage(
-                format!("{} is a model, which does not hold its data", self.file),
-                "give the data it was trained on with --data FILE.csv",
-            )),
-            (AnyModel::Stream(model), data) => Ok(Job::Stream(model.job(data.as_ref())?)),
-            (AnyModel::Mlp(_), _) => Err(Failure::unfit(
+        match model {
+            AnyModel::Training(mut model) => {
+                if let Some(named) = &self.learner {
+                    model.card.program = Some(Program { text: Source::open(named)?.text, set: Vec::new() });
+                }
+                let job = model.job(data.as_ref().ok_or(ModelError::NoData)?)?;
+                match &self.learner {
+                    Some(named) if !is_program(&job.source) => Err(Failure::not_certified(format!(
+                        "{named} is not the program that the model was trained with"
+                    ))),
+                    _ => Ok(Job::Train(job)),
+                }
+            }
+            AnyModel::Stream(model) => Ok(Job::Stream(model.job(data.as_ref())?)),
+            AnyModel::Mlp(_) => Err(Failure::unfit(
                 format!("{} is a model of landscape mlp, whose runs have no page", self.file),
                 "give a model of another landscape",
             )),
         }
-    }
-
-    fn of_training(&self, model: &Model, data: &Data) -> Result<Job, Failure> {
-        let table = data.read(model.card.options.format)?;
-        if data_digest(&table) != model.card.data_sha256 {
-            let place = self.data.csv.data.as_deref().unwrap_or(Path::new("-")).display();
-            let reason = format!("{place} does not hold the data the model was trained on");
-            return Err(Failure::not_certified(reason));
-        }
-        let source = self.source_of(model, &table)?;
-        let mut job = model.job(Data::Table(table));
-        job.source = source.unwrap_or(job.source);
-        Ok(Job::Train(job))
-    }
-
-    /// The program that a model's machine was compiled from: the one named, which must be the right one, or one that ships.
-    fn source_of(&self, model: &Model, table: &Table) -> Result<Option<Source>, Failure> {
-        let same = |source: &Source| {
-            let sizes = (table.feature_names.len(), table.label_names.len());
-            let sized = SizedSource { source, set: &[], format: model.card.options.format, sizes };
-            let compiled = sized.compile().ok()?;
-            let text = Format::Native.write(&compiled.machine, Some(&compiled.input)).ok()?;
-            (text == model.card.machine).then_some(())
-        };
-        if let Some(named) = &self.learner {
-            let source = Source::open(named)?;
-            return match same(&source) {
-                Some(()) => Ok(Some(source)),
-                None => {
-                    let reason = format!("{named} is not the program that the model was trained with");
-                    Err(Failure::not_certified(reason))
-                }
-            };
-        }
-        let programs = catalogue::learners().map(Shipped::source).filter(is_program);
-        Ok(programs.into_iter().find(|source| same(source).is_some()))
     }
 }

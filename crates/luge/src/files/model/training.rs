@@ -139,14 +139,27 @@ impl Model {
         Ok(Learner::new(&loaded.machine, loaded.input.as_ref())?)
     }
 
-    /// The job that trained it, on these data.
-    pub fn job(&self, data: Data) -> TrainJob {
-        let TrainingCard { machine, primary, options, .. } = &self.card;
-        let name = "the model's learner".to_owned();
-        let extension = Some(Format::Native.slug().to_owned());
-        let source = Source { name, text: machine.clone(), extension };
-        let set = Vec::new();
-        TrainJob { source, program: None, data, primary: primary.clone(), set, options: options.clone() }
+    /// The job that trained it, on its data. The learner is the program that the machine was compiled from, if the model has it.
+    ///
+    /// # Errors
+    /// If the data cannot be read, or are not those that it was trained on.
+    pub fn job(&self, data: &Data) -> Result<TrainJob, ModelError> {
+        let TrainingCard { machine, program, primary, options, data_sha256, .. } = &self.card;
+        let table = data.read(options.format)?;
+        if data_digest(&table) != *data_sha256 {
+            return Err(ModelError::OtherData);
+        }
+        let program = program.as_ref().filter(|program| program.compiled(&self.card).is_ok());
+        let (source, set) = match program {
+            Some(program) => (program.source(), program.set.clone()),
+            None => {
+                let name = "the model's learner".to_owned();
+                let extension = Some(Format::Native.slug().to_owned());
+                (Source { name, text: machine.clone(), extension }, Vec::new())
+            }
+        };
+        let (data, primary, options) = (Data::Table(table), primary.clone(), options.clone());
+        Ok(TrainJob { source, program: None, data, primary, set, options })
     }
 
     /// Its training, prepared again on these data.
