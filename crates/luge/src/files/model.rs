@@ -217,7 +217,7 @@ impl AnyModel {
         match self {
             Self::Training(model) => model.card.steps,
             Self::Stream(model) => model.card.steps,
-            Self::Ordinary(model) => model.card.steps,
+            Self::Mlp(model) => model.card.steps,
         }
     }
 

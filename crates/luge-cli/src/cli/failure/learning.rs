@@ -52,7 +52,7 @@ failures! {
     for PrimaryError(error, problem) {}
         rest Self::usage(problem, "give --primary linear, mlp: and the widths from the features to the labels, such as mlp:2-3-1, prototypes:K, tree:D, or parity");
     for ModelError(error, problem) passing Job {
-        usage NoData "give --data";
+        usage NoData "give the data it was trained on with --data FILE.csv";
         unfit Inconsistent "give a model of a run that halted, unchanged";
     } else {
         ModelError::Io(error) => Self::of_file(error, READABLE),
