@@ -1,5 +1,4 @@
-//! A landscape inside some network's graph: the loss node, and the conversion between parameters and
-//! configurations.
+//! A landscape inside a network's graph: its loss node, and the conversion between parameters and configurations.
 
 use luge_machine::NormalForm;
 use luge_net::{GraphBuilder, NodeId, ParameterId, Shape, SparseValues, Values, faults};
@@ -14,7 +13,7 @@ use crate::{
     tapes::{Tapes, Weights},
 };
 
-/// Where the loss must lie while the machine runs and once it has halted.
+/// Bounds of the landscape's loss while the machine runs, and once it has halted.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bounds {
     /// The loss of a running machine is at least this.
@@ -23,13 +22,13 @@ pub struct Bounds {
     pub running_high: f64,
     /// The loss of a halted machine is at most this.
     pub halted_high: f64,
-    /// Training stops at or below this level, which lies strictly between halted and running.
+    /// Training stops at or below this level, which is strictly between halted and running.
     pub stop: f64,
-    /// A level between `stop` and `running_low`: from here on up the machine counts as running.
+    /// A level between `stop` and `running_low`: from here on the machine counts as running.
     pub switch: f64,
 }
 
-/// A carved landscape.
+/// A landscape whose nodes are part of a graph.
 #[derive(Clone, Debug)]
 pub(crate) struct CarvedLandscape {
     pub(crate) kind: LandscapeKind,
@@ -49,7 +48,7 @@ pub(crate) enum StateEncoding {
 }
 
 impl CarvedLandscape {
-    /// `compact`, `relu` or `plain` around tapes of which the read-only ones come from elsewhere in the graph.
+    /// `compact`, `relu` or `plain`; the read-only tapes are nodes of the graph.
     pub(crate) fn outside(
         g: &mut GraphBuilder,
         normal: &NormalForm,
@@ -117,7 +116,7 @@ impl CarvedLandscape {
         Self { kind: LandscapeKind::Plain, loss, bounds, n_tapes, n_cells, holds }
     }
 
-    /// `internal` over configurations already found.
+    /// `internal` for these configurations.
     pub(crate) fn inside(
         g: &mut GraphBuilder,
         configurations: Configurations,
@@ -142,7 +141,7 @@ impl CarvedLandscape {
         Self { kind: LandscapeKind::Internal, loss, bounds, n_tapes, n_cells, holds }
     }
 
-    /// The vertices, unless they are configurations.
+    /// The vertices of landscapes B and C.
     pub(crate) fn control(&self) -> Option<&Control> {
         match &self.holds {
             StateEncoding::Outside { control, .. } => Some(control),
@@ -150,7 +149,7 @@ impl CarvedLandscape {
         }
     }
 
-    /// The parameter that is the vertex alone.
+    /// The parameter that holds the vertex.
     pub(crate) fn vertex(&self) -> ParameterId {
         match &self.holds {
             StateEncoding::Outside { weights, .. } => weights.vertex.0,
@@ -168,7 +167,7 @@ impl CarvedLandscape {
         }
     }
 
-    /// The values of this landscape's own parameters for a configuration; `None` if `internal` has no such vertex.
+    /// The values of the landscape's parameters for a configuration; `None` if `internal` has no such vertex.
     pub(crate) fn encode(&self, configuration: &Configuration) -> Option<Vec<(ParameterId, SparseValues)>> {
         assert_eq!(configuration.tapes.len(), self.n_tapes, "another number of tapes");
         assert!(configuration.tapes.iter().all(|t| t.len() <= self.n_cells), "more cells than there are");
@@ -193,7 +192,7 @@ impl CarvedLandscape {
         }
     }
 
-    /// The parameter that is the vertex alone, at the start vertex of `internal`.
+    /// The parameter that holds the vertex, at the start vertex of `internal`.
     pub(crate) fn at_start(&self) -> Option<(ParameterId, SparseValues)> {
         match &self.holds {
             StateEncoding::Inside { configurations, vertex, has_start: true, .. } => {
@@ -230,7 +229,7 @@ impl CarvedLandscape {
         SparseValues::new(Shape::new(rows.len(), self.n_cells), -1.0, others)
     }
 
-    /// The configuration that parameters and read-only tapes stand for.
+    /// The configuration that parameters and read-only tapes represent.
     pub(crate) fn decode(
         &self,
         parameters: &[Values],
@@ -270,7 +269,7 @@ impl CarvedLandscape {
     }
 }
 
-/// Refuses what would fill the memory before anything is built: the vertices, and of the ReLU form its edges.
+/// Refuses landscapes with too many vertices, columns or edges before anything is built.
 pub(crate) fn check_size(
     normal: &NormalForm,
     kind: LandscapeKind,

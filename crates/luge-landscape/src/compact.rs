@@ -1,4 +1,4 @@
-//! `compact`: product units, no tripled states. Also the part that it shares with `relu`.
+//! `compact`: product units, no tripled states. Also what it shares with `relu`.
 //!
 //! Paper: §4.4, (15), with the slopes of its ReLU units; Departs from the paper: the units themselves.
 
@@ -10,7 +10,7 @@ use crate::{
     tapes::{self, Tapes, Weights},
 };
 
-/// l(x, T, H) of docs/construction.md, section 4: `compact` or `relu`, the same around either form of l_S.
+/// l(x, T, H) of docs/construction.md, section 4, for `compact` and `relu`, which differ only in l_S (`vertex_loss`).
 pub(crate) fn build(
     g: &mut GraphBuilder,
     control: &Control,
@@ -65,7 +65,7 @@ pub(crate) fn vertex_loss(
     }
     let slides = g.product("slides", gate, rows);
 
-    // dip_v = 2 ReLU(4 x_v - 7/2) - gate_v, so omega_vv dip_v splits into a part of each.
+    // dip_v = 2 ReLU(4 x_v - 7/2) - gate_v: the second term is added to the levels.
     let levels = Arcs::Levels { at_rest: halting_weight(constants), block: -block, symbol: -symbol };
     let levels = g.linear("levels", control.arcs(levels), gate);
     let slides = g.sum_all("slides", slides);
@@ -78,7 +78,7 @@ pub(crate) fn vertex_loss(
     terms
 }
 
-/// What an edge gains for every symbol that stays the same: -b gamma.
+/// What every symbol that stays the same adds to the weight of an edge: -b gamma.
 fn symbol_weight(constants: &ExternalConstants) -> f64 {
     -constants.base * constants.scale
 }

@@ -1,4 +1,4 @@
-//! A configuration of a machine, as a landscape's parameters represent it.
+//! Configurations of a machine, as a landscape's parameters represent them.
 
 use luge_machine::StateId;
 
@@ -23,21 +23,21 @@ impl Configuration {
     }
 }
 
-/// Why parameters are no configuration.
+/// Why parameters do not represent a configuration.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum Undecodable {
-    /// No vertex has clearly all the weight.
+    /// No single vertex has all the weight.
     #[error("no single vertex has all the weight: entry {index} is {value}")]
     Vertex {
-        /// The entry that is in between, or the largest one.
+        /// The entry in question.
         index: usize,
         /// Its value.
         value: f64,
     },
-    /// `internal`, before the labels are known.
+    /// `internal` before it has read the labels.
     #[error("the network is still at its start vertex")]
     Start,
-    /// A head is nowhere, or in two places.
+    /// A head is on no cell, or on more than one.
     #[error("head {tape} is not on one cell: its weight on cell {cell} is {value}")]
     Head {
         /// The tape.
@@ -57,12 +57,12 @@ pub enum Undecodable {
         /// The value there.
         value: f64,
     },
-    /// The vertex holds other symbols than lie under the heads.
+    /// The vertex's symbols are not those under the heads.
     #[error("the vertex holds another symbol of tape {0} than lies under its head")]
     Symbol(usize),
 }
 
-/// The position of the only entry above one half, if all others are below it in size.
+/// The position of the only entry above 1/2, if the absolute values of all others are at most 1/2.
 pub(crate) fn one_hot(entries: &[f64]) -> Result<usize, (usize, f64)> {
     let mut found = None;
     for (index, &value) in entries.iter().enumerate() {
@@ -76,7 +76,7 @@ pub(crate) fn one_hot(entries: &[f64]) -> Result<usize, (usize, f64)> {
     found.ok_or((0, entries.first().copied().unwrap_or(0.0)))
 }
 
-/// The bit a tape weight stands for, if it is clearly one of the two.
+/// The bit that a tape weight represents; `None` if its absolute value is at most 1/2.
 pub(crate) fn bit(value: f64) -> Option<bool> {
     (value.abs() > 0.5 && value.is_finite()).then_some(value > 0.0)
 }

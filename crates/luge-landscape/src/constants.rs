@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The constants of `compact` and `relu`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ExternalConstants {
-    /// b: balances slides, barriers and reading.
+    /// b: balances edges, barriers and reading.
     pub base: f64,
     /// gamma: the global scale.
     pub scale: f64,
@@ -25,7 +25,7 @@ pub struct PlainConstants {
     pub offset: f64,
 }
 
-/// The user's values; the others are chosen.
+/// The constants that the user sets; all others are chosen.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AskedConstants {
@@ -56,13 +56,13 @@ pub enum ConstantsError {
         /// 8 b^2 d + 3 d.
         right: f64,
     },
-    /// b^3 is beyond all numbers.
+    /// b^3 overflows.
     #[error("base {0:e} is out of range: b^3 must be a finite number")]
     BaseRange(f64),
     /// The scale must be a positive number.
     #[error("scale {0} violates 0 < gamma < infinity")]
     Scale(f64),
-    /// The loss could become negative on the simplex.
+    /// The loss could be negative on the simplex.
     #[error("offset {offset} is too small: c >= 2 (b^3 + d b) gamma = {needed} is violated")]
     Offset {
         /// c.
@@ -93,7 +93,7 @@ pub enum ConstantsError {
 }
 
 impl ExternalConstants {
-    /// The smallest power of two for b, scale 1 and the smallest offset, except where the user says otherwise.
+    /// The user's values; by default the smallest power of two for b, scale 1 and the smallest offset.
     ///
     /// # Errors
     /// The inequality that the user's values violate.
@@ -132,19 +132,19 @@ impl ExternalConstants {
         Ok(())
     }
 
-    /// How far below c the loss of a halted machine lies at least: (b^3 - 8 b^2 d - 3 d) gamma.
+    /// The loss of a halted machine is at least this far below c: (b^3 - 8 b^2 d - 3 d) gamma.
     pub fn halting_gap(&self, n_tapes: usize) -> f64 {
         (cube(self.base) - base_bound(n_tapes, self.base)) * self.scale
     }
 
-    /// How far above c the loss of a running machine lies at most: (8 b^2 d + 3 d) gamma.
+    /// The loss of a running machine is at most this far above c: (8 b^2 d + 3 d) gamma.
     pub fn running_height(&self, n_tapes: usize) -> f64 {
         base_bound(n_tapes, self.base) * self.scale
     }
 }
 
 impl PlainConstants {
-    /// Omega the smallest power of two from 4 (1 + 3d) on and c = 2 Omega, except where the user says otherwise.
+    /// The user's values; by default Omega is the smallest power of two from 4 (1 + 3d) on, and c = 2 Omega.
     ///
     /// # Errors
     /// The inequality that the user's values violate.
@@ -159,7 +159,7 @@ impl PlainConstants {
         }
     }
 
-    /// How far above c the loss of a running machine lies at most: 1 + 3 d.
+    /// The loss of a running machine is at most this far above c: 1 + 3 d.
     pub fn running_height(n_tapes: usize) -> f64 {
         1.0 + 3.0 * tapes(n_tapes)
     }
@@ -199,7 +199,7 @@ fn needed_offset(n_tapes: usize, base: f64, scale: f64) -> f64 {
     2.0 * (cube(base) + tapes(n_tapes) * base) * scale
 }
 
-/// b^3, two products whose order is fixed: `powi` may round differently from platform to platform.
+/// b^3 as two products in a fixed order: `powi` may round differently on other platforms.
 pub(crate) fn cube(base: f64) -> f64 {
     base * base * base
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use luge_machine::{Bits, Machine, Move, NormalForm, StateId, SymbolId, Write};
 use luge_net::{Arcs, Block, Column, LinearMap, VertexTable, deposit, faults};
 
-/// Which symbols tell the vertices of a state apart.
+/// Which symbols distinguish the vertices of a state.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum VertexSet {
     /// Those on the tapes S(q) that some rule of the state q looks at: `sum_q 2^|S(q)|` vertices.
@@ -31,7 +31,7 @@ impl VertexSet {
     }
 }
 
-/// V: every state with the symbols that tell its vertices apart, in one or more copies that are visited in turn.
+/// V: the vertices, one for each state and combination of its symbols, in one or more copies that are visited in turn.
 ///
 /// Paper: §4.4.
 #[derive(Clone, Debug)]
@@ -48,9 +48,9 @@ pub struct Vertex {
     pub state: StateId,
     /// Which copy of it.
     pub copy: usize,
-    /// The tapes whose symbols tell it from the state's other vertices.
+    /// The tapes whose symbols distinguish it from the state's other vertices.
     pub looks_at: Bits,
-    /// The symbols under their heads; no bit is set on the others.
+    /// The symbols under the heads of these tapes; all other bits are 0.
     pub reads: Bits,
     /// What the machine does here; `None` where it halts.
     pub step: Option<VertexStep>,
@@ -59,18 +59,18 @@ pub struct Vertex {
 /// What the machine does at a vertex.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VertexStep {
-    /// The state that follows and its copy, as one index.
+    /// The next state and its copy, as one index.
     pub next: usize,
-    /// The tapes on which the symbol left behind is known; the others are kept without being read.
+    /// The tapes on which the symbol after the step is known; the others keep a symbol that the vertex does not see.
     pub known: Bits,
-    /// The symbols left behind there.
+    /// The symbols after the step on these tapes.
     pub write: Bits,
     /// How the heads move.
     pub moves: Vec<Move>,
 }
 
 impl VertexStep {
-    /// The symbol left on a tape where `found` was.
+    /// The symbol on a tape after the step, where `found` was before it.
     pub fn written(&self, tape: usize, found: bool) -> bool {
         if self.known.get(tape) { self.write.get(tape) } else { found }
     }
@@ -128,7 +128,7 @@ impl Control {
         self.table.n_vertices()
     }
 
-    /// What a vertex stands for.
+    /// A vertex's state, symbols and step.
     pub fn at(&self, vertex: usize) -> Vertex {
         let (block, symbols) = (self.table.block(vertex), self.table.symbols(vertex));
         let looks_at = self.table.looks_at(block);
@@ -152,7 +152,7 @@ impl Control {
         StateId::new(self.table.block(vertex) / self.n_copies)
     }
 
-    /// The first tape on which a vertex has another symbol than this.
+    /// The first tape on which a vertex has a different symbol.
     pub fn differs(&self, vertex: usize, reads: Bits) -> Option<usize> {
         let looks_at = self.table.looks_at(self.table.block(vertex));
         luge_net::tracks((self.table.symbols(vertex) ^ reads.0) & looks_at).next()
@@ -173,7 +173,7 @@ impl Control {
         self.table.rows()[tape]
     }
 
-    /// The vertex of a copied state whose heads find these symbols.
+    /// The vertex of a copied state for these symbols under the heads.
     pub fn vertex_at(&self, copied_state: usize, reads: Bits) -> usize {
         self.table.vertex(copied_state, reads.0)
     }

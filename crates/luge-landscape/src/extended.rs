@@ -1,5 +1,4 @@
-//! The extended network F: a landscape and a primary network, joined so that training with squared error trains
-//! both.
+//! The extended network F: a landscape and a primary network, joined so that training with squared error trains both.
 //!
 //! Paper: §3, §5, Figure 1.
 
@@ -54,7 +53,7 @@ impl Default for ExtendedCorrections {
 pub struct ExtendedOptions {
     /// Which landscape.
     pub kind: LandscapeKind,
-    /// Which symbols tell vertices apart.
+    /// Which symbols distinguish vertices.
     pub vertices: VertexSet,
     /// How l_TM reaches the output.
     pub carrier: Carrier,
@@ -62,13 +61,13 @@ pub struct ExtendedOptions {
     pub bits: BitConversion,
     /// tau: cells per tape.
     pub n_cells: usize,
-    /// The machine's cell that the network's first cell stands for, per binary tape.
+    /// The machine's cell that is the network's first cell, per binary tape.
     pub first_cells: Vec<i64>,
     /// The sizes of the task and the number format.
     pub layout: DataLayout,
     /// r: what the network outputs before it has seen the labels.
     pub label_offset: f64,
-    /// A bound on the final loss; left out: from the format and the primary network.
+    /// A bound on the final loss; by default it follows from the format and the primary network.
     pub final_loss: Option<f64>,
     /// The landscape's constants; the scale is chosen so that the final loss fits below the stopping level.
     pub constants: AskedConstants,
@@ -87,13 +86,13 @@ impl ExtendedOptions {
 /// Why an extended network cannot be built.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ExtendedError {
-    /// The paper's carrier needs a direction beside the labels.
+    /// The paper's carrier needs a direction orthogonal to the labels.
     #[error("the orthogonal carrier needs at least two labels in all, the data have {0}")]
     OneLabel(usize),
-    /// The stopping level must lie above every final loss.
+    /// The stopping level must be above every final loss.
     #[error("the bound on the final loss is {0}, not a number from 0 to {LARGEST_LOSS:e}")]
     FinalLoss(f64),
-    /// A primary network beyond what is built.
+    /// The primary network has too many weights.
     #[error("theta has {n_weights} numbers of {n_bits} bits, but at most {MAX_THETA_BITS} bits are built")]
     ThetaTooLarge {
         /// Numbers in theta.
@@ -101,7 +100,7 @@ pub enum ExtendedError {
         /// Bits per number.
         n_bits: usize,
     },
-    /// A learner from a stream needs another network.
+    /// Learners that take samples from a stream need another network.
     #[error("the learner takes samples from a stream, not from a table")]
     TakesSamples,
     /// There is nothing to learn from.
@@ -110,7 +109,7 @@ pub enum ExtendedError {
     /// Data or theta would lie outside the network's tapes.
     #[error(transparent)]
     Outside(#[from] OutsideCells),
-    /// Labels reach a machine only through z, so its data tape is a hidden layer.
+    /// Labels reach a machine only through z, so its data tape consists of hidden units.
     #[error("landscape {kind} needs the data on a read-only tape, but tape `{tape}` is writable", kind = kind.word())]
     DataWritable {
         /// The landscape.
@@ -179,9 +178,9 @@ pub struct Extended {
 }
 
 impl Extended {
-    /// The first step at which training may stop: before it the labels are not read, and the loss says nothing.
+    /// The first step at which training may stop: before it the labels are not read, and the loss means nothing.
     ///
-    /// Departs from the paper: the stopping test at step 0 can fire at once.
+    /// Departs from the paper, where training may stop at step 0.
     pub const FIRST_STOP: u64 = 1;
 
     /// Joins a landscape for `learner` and a primary network.
@@ -205,7 +204,8 @@ impl Extended {
         let copied = g.affine("copied labels", 1.0, z, options.label_offset);
         let fixed = g.stop_gradient("[labels]", copied);
 
-        let bits = wiring::data_bits(g, options, x, fixed);
+        let ordered = numbers_in_order(g, &options.layout, x, fixed);
+        let bits = options.bits.quantize(g, options.layout.format, ordered);
         let (terrain, read_only) = wiring::carve(g, learner, primary, options, bits)?;
         let theta = read_theta(g, learner, primary, (&options.window(), options.bits), &terrain.holds);
         let first_primary = g.n_nodes();
@@ -290,7 +290,7 @@ impl Extended {
         self.carrier
     }
 
-    /// Where l_TM must lie.
+    /// The bounds of l_TM.
     pub fn bounds(&self) -> Bounds {
         self.terrain.bounds
     }
@@ -315,7 +315,7 @@ impl Extended {
         self.terrain.n_vertices()
     }
 
-    /// Gradient steps beside the machine's own: one to copy the labels, one more for the start vertex of `internal`.
+    /// Gradient steps in addition to the machine's: one to copy the labels, and for `internal` one from its start vertex.
     pub fn extra_steps(&self) -> u64 {
         if self.terrain.at_start().is_some() { 2 } else { 1 }
     }
@@ -325,12 +325,13 @@ impl Extended {
         self.primary_nodes.contains(&node.index())
     }
 
-    /// The parameters before training: no labels, and the machine at its start. Nothing of the data goes in but their size.
+    /// The parameters before training: no labels, and the machine at its start. They depend on the data only through their
+    /// size.
     pub fn initial(&self) -> &[SparseValues] {
         &self.initial
     }
 
-    /// The parameters before training as they would be for another start: to see what becomes of a guess.
+    /// The parameters before training for another start configuration.
     pub fn initial_at(&self, start: &Configuration) -> Vec<SparseValues> {
         initial_parameters(&self.network, &self.terrain, start)
     }
@@ -340,10 +341,10 @@ impl Extended {
         self.terrain.read_only(configuration).map(|cells| cells.to_values())
     }
 
-    /// The configuration that parameters stand for; `read_only` is the value of that node.
+    /// The configuration that parameters represent; `read_only` is the value of that node.
     ///
     /// # Errors
-    /// If a weight is in between, or `internal` is still at its start vertex.
+    /// If a weight is not near one of its values, or `internal` is still at its start vertex.
     pub fn decode(
         &self,
         parameters: &[Values],

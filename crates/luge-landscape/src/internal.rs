@@ -21,15 +21,15 @@ const MAX_STORED_CELLS: usize = 1 << 27;
 /// Why `internal` cannot be built.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InternalError {
-    /// There would be too many units, or too many cells in all of their configurations together.
+    /// Too many configurations, or too many cells in all of them.
     #[error(
         "more than {MAX_VERTICES} configurations, or {MAX_STORED_CELLS} cells in all of them, are reachable from the declared inputs within {0} cells"
     )]
     TooManyVertices(usize),
-    /// Nothing to trace.
+    /// There is no input to start from.
     #[error("no input is declared")]
     NothingDeclared,
-    /// No declared input reaches a halting configuration, so there is no slope to follow.
+    /// No declared input reaches a halting configuration.
     #[error("no declared input halts within {0} cells")]
     NeverHalts(usize),
 }
@@ -39,7 +39,7 @@ pub enum InternalError {
 pub(crate) struct Configurations {
     pub(crate) all: Vec<Configuration>,
     pub(crate) index: HashMap<Configuration, usize>,
-    /// The successor of each; none where the machine halts or leaves the tape.
+    /// The successor of each; `None` if the machine halts or leaves the tape.
     pub(crate) next: Vec<Option<usize>>,
     /// k(v): the steps until it halts; `None` if it never does.
     pub(crate) steps_left: Vec<Option<usize>>,
@@ -66,14 +66,14 @@ impl Configurations {
         for first in declared {
             found.follow(normal, first.clone(), n_cells)?;
         }
-        // Contents that lead nowhere weigh B; there must be others.
+        // At least one declared input must halt; configurations that never halt have weight B.
         if declared.iter().all(|first| found.steps_left[found.index[first]].is_none()) {
             return Err(InternalError::NeverHalts(n_cells));
         }
         Ok(found)
     }
 
-    /// Adds the run from `first` up to a configuration already known.
+    /// Adds the run from `first` to its end, or to a configuration already known.
     fn follow(
         &mut self,
         normal: &NormalForm,
@@ -82,13 +82,13 @@ impl Configurations {
     ) -> Result<(), InternalError> {
         let from = self.all.len();
         let mut current = first;
-        // What the last new configuration leads to: steps left of a known one, 0 if it halts, none if it leaves.
+        // Steps left at the last new configuration: `None` if it leaves the tape or leads to one that never halts.
         let joins = loop {
             if let Some(&known) = self.index.get(&current) {
                 if let Some(last) = self.next.last_mut().filter(|_| self.all.len() > from) {
                     *last = Some(known);
                 }
-                // A run that comes back to itself never halts.
+                // A run that returns to one of its own configurations never halts.
                 break if known >= from { None } else { self.steps_left[known].map(|k| k + 1) };
             }
             if self.all.len() > from {
@@ -159,7 +159,7 @@ impl Levels {
         self.level(self.longest + 1)
     }
 
-    /// B: above everything, the weight of what leads nowhere.
+    /// B: above all levels, the weight of configurations that never halt.
     pub(crate) fn ceiling(&self) -> f64 {
         self.level(self.longest + 1 + usize::from(self.has_start))
     }
@@ -216,8 +216,8 @@ pub(crate) fn build(
     (loss, parameter, x)
 }
 
-/// A landscape with these corners and these levels in the middle of edges; every other edge is a barrier as high as the
-/// ceiling. With the levels of a machine's configurations this is `internal`.
+/// A landscape with these levels at corners and in the middle of edges; all other edges are barriers at the ceiling.
+/// With the levels of a machine's configurations this is `internal`.
 #[must_use]
 pub fn carve(corners: &[f64], edges: &[(usize, usize, f64)], ceiling: f64) -> Network {
     let mut g = GraphBuilder::new();
@@ -228,7 +228,7 @@ pub fn carve(corners: &[f64], edges: &[(usize, usize, f64)], ceiling: f64) -> Ne
     g.finish(loss)
 }
 
-/// The corners' nodes, and the terms of the loss.
+/// The node of the corners, and the terms of the loss.
 fn surface(
     g: &mut GraphBuilder,
     weights: &[f64],

@@ -1,4 +1,4 @@
-//! A landscape for its users: a network, its constants, and the conversion between parameters and configurations.
+//! Landscapes: a network, the bounds of its loss, and the conversion between parameters and configurations.
 
 use luge_machine::NormalForm;
 use luge_net::{GraphBuilder, Network, NodeId, Shape, SparseValues, Values};
@@ -31,20 +31,20 @@ luge_net::names!(LandscapeKind, "landscape", Compact "compact", Relu "relu", Int
 pub struct LandscapeOptions {
     /// Which landscape.
     pub kind: LandscapeKind,
-    /// Which symbols tell vertices apart; irrelevant for `internal`.
+    /// Which symbols distinguish vertices; not used by `internal`.
     pub vertices: VertexSet,
     /// tau: cells per tape.
     pub n_cells: usize,
     /// Constants the user wants.
     pub constants: AskedConstants,
-    /// `internal` only: the inputs it must serve.
+    /// For `internal`: the start configurations that it is built for.
     pub declared: Vec<Configuration>,
-    /// What differs from the printed paper.
+    /// The corrections to the printed paper.
     pub corrections: Corrections,
 }
 
 impl LandscapeOptions {
-    /// A landscape of this kind with chosen constants and all corrections.
+    /// Options with all constants chosen automatically and all corrections.
     pub fn new(kind: LandscapeKind, n_cells: usize) -> Self {
         Self {
             kind,
@@ -66,7 +66,7 @@ pub enum BuildError {
     /// `internal` is too large, or has nothing to trace.
     #[error(transparent)]
     Internal(#[from] InternalError),
-    /// There is a unit or more for every vertex.
+    /// Every vertex has at least one unit.
     #[error(
         "{n_states} states on {n_tapes} binary tapes need {n_vertices} vertices, but at most {MAX_GATES} are built"
     )]
@@ -78,10 +78,10 @@ pub enum BuildError {
         /// d.
         n_tapes: usize,
     },
-    /// States that look at many tapes have a column for every combination of their symbols.
+    /// A state has a column for every combination of the symbols that it looks at.
     #[error("the states look at {0} combinations of symbols in all, but at most {MAX_COLUMNS} are built")]
     TooManyColumns(u64),
-    /// The ReLU form has units for every edge.
+    /// `relu` has units for every edge.
     #[error(
         "landscape relu needs units for {n_edges} edges between the vertices of {n_states} states on {n_tapes} binary tapes, but at most {MAX_EDGES} are built"
     )]
@@ -131,7 +131,7 @@ impl Landscape {
         Ok(Self::finish(g, terrain))
     }
 
-    /// `compact` or `relu` with any constants, checked or not: to see what happens where an inequality is violated.
+    /// `compact` or `relu` with unchecked constants, to show what happens if an inequality is violated.
     pub fn external(normal: &NormalForm, options: &LandscapeOptions, constants: &ExternalConstants) -> Self {
         let mut g = GraphBuilder::new();
         let read_only = read_only_input(&mut g, normal, options.n_cells);
@@ -153,7 +153,7 @@ impl Landscape {
         &self.network
     }
 
-    /// Where the loss must lie.
+    /// The bounds of the loss.
     pub fn bounds(&self) -> Bounds {
         self.terrain.bounds
     }
@@ -173,7 +173,7 @@ impl Landscape {
         self.terrain.control()
     }
 
-    /// The configuration a vertex of `internal` stands for.
+    /// The configuration that a vertex of `internal` represents.
     pub fn configuration(&self, vertex: usize) -> Option<&Configuration> {
         match &self.terrain.holds {
             StateEncoding::Outside { .. } => None,
@@ -181,7 +181,7 @@ impl Landscape {
         }
     }
 
-    /// The parameters and inputs that stand for a configuration; `None` if `internal` has no such vertex.
+    /// The parameters and inputs that represent a configuration; `None` if `internal` has no such vertex.
     ///
     /// # Panics
     /// If the configuration has other numbers of tapes or cells than the landscape.
@@ -190,17 +190,17 @@ impl Landscape {
         Some((parameters.iter().map(SparseValues::to_values).collect(), inputs))
     }
 
-    /// As [`encode`](Self::encode), of the parameters only what differs from the number that most of them are.
+    /// As [`encode`](Self::encode), with sparse parameters.
     pub fn encode_sparse(&self, configuration: &Configuration) -> Option<(Vec<SparseValues>, Vec<Values>)> {
         let own = self.terrain.encode(configuration)?.into_iter();
         let read_only = self.terrain.read_only(configuration).map(|cells| cells.to_values());
         Some((own.map(|(_, values)| values).collect(), read_only.into_iter().collect()))
     }
 
-    /// The configuration that parameters stand for: every weight must be clearly one of the values it can have.
+    /// The configuration that parameters represent. Every weight must be near one of the values that it can have.
     ///
     /// # Errors
-    /// The first weight that is in between, or a vertex whose symbols are not those under the heads.
+    /// The first weight that is not, or a vertex whose symbols are not those under the heads.
     pub fn decode(&self, parameters: &[Values], inputs: &[Values]) -> Result<Configuration, Undecodable> {
         self.terrain.decode(parameters, inputs.first())
     }

@@ -1,12 +1,13 @@
-//! The paper: machine -> landscape.
+//! The paper's construction: from a machine to a landscape, and from a landscape to an extended network.
 //!
-//! A landscape is a network whose loss is carved so that one step of gradient descent is one step of the machine.
-//! It is built from the machine alone; an input only sets the initial parameters. Four of them, one idea each:
+//! A landscape is a network whose loss is designed so that one step of gradient descent is one step of the machine.
+//! It is built from the machine alone; an input only sets the initial parameters. There are four of them:
 //!
 //! - [`internal`](LandscapeKind::Internal) (A): every configuration is a vertex; no stop-gradient, strictly falling loss.
 //! - [`relu`](LandscapeKind::Relu) (B): a vertex per state and symbols read, tapes outside; the paper's ReLU units.
 //! - [`compact`](LandscapeKind::Compact) (B): the same slopes from product units, without tripled states.
-//! - [`plain`](LandscapeKind::Plain) (C): no simplex, rate 1 everywhere, forgiving; stop-gradient carries everything.
+//! - [`plain`](LandscapeKind::Plain) (C): no simplex, rate 1 for every weight, tolerates noise; its targets are under
+//!   stop-gradient.
 //!
 //! Paper: §4; the corrections are listed in [`Corrections`].
 

@@ -1,7 +1,7 @@
 //! An ordinary MLP that SGD makes run a circuit: nothing but linear layers and ReLUs, every weight trained.
 //!
-//! Registers are biases of one layer; the layers after it are the circuit's logic. A step of SGD on 1/2 (F(x) - y)^2 with one
-//! constant rate is a clock cycle. docs/ordinary.md says why.
+//! Registers are biases of one layer; the layers after it are the circuit's logic. One step of SGD on 1/2 (F(x) - y)^2, with
+//! a constant rate, is one clock cycle. docs/ordinary.md explains why.
 
 mod constants;
 mod gates;
@@ -16,9 +16,9 @@ pub use constants::{Float, Inequality, MlpConstants, MlpConstantsError};
 /// The layer whose biases are the memory.
 pub const MEMORY_LAYER: usize = 1;
 
-/// What a register stands above 0, so that its unit is always open.
+/// Added to a register, so that its unit is always open.
 const REGISTER_LIFT: f64 = 1.0;
-/// The same for a slot, which may be negative.
+/// Added to a slot, which may be negative.
 const SLOT_LIFT: f64 = 2.0;
 
 /// A circuit as a network.
@@ -26,16 +26,16 @@ const SLOT_LIFT: f64 = 2.0;
 pub struct CircuitNetwork {
     /// Linear layers and ReLUs, with the weights that training starts from.
     pub network: Sequential,
-    /// The numbers it is built with.
+    /// Its constants.
     pub constants: MlpConstants,
     samples: Option<SampleShape>,
     n_registers: usize,
 }
 
-/// What the network adds to the circuit's own output once it has halted: products of registers and bits of the input in front.
+/// What the network adds to the circuit's output once it has halted: products of registers and bits of the current input.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Readout {
-    /// What each output adds up.
+    /// The terms of each output.
     pub terms: Vec<Vec<Product>>,
 }
 
@@ -43,8 +43,8 @@ pub struct Readout {
 pub type Product = (Vec<RegisterId>, Vec<usize>, f64);
 
 impl Readout {
-    /// `theta_0 + sum theta_i x_i` for each output, for numbers in registers: words of two's complement with so many bits after
-    /// the point, those of the first output first.
+    /// `theta_0 + sum theta_i x_i` for each output. The numbers are words of registers in two's complement with `n_fraction`
+    /// bits after the point, those of the first output first.
     pub fn linear(words: &[Vec<RegisterId>], n_outputs: usize, n_fraction: u32, feature: Code) -> Self {
         let of_output = words.chunks((words.len() / n_outputs.max(1)).max(1));
         Self { terms: of_output.map(|words| Self::linear_output(words, n_fraction, feature)).collect() }
@@ -73,10 +73,10 @@ impl Readout {
     }
 }
 
-/// The parts of the construction that can be left out, to see training fail without them.
+/// Parts of the construction that can be left out, to show that training fails without them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Safeguards {
-    /// Copies of registers are saturated twice; once lets slopes of very different sizes meet at the memory.
+    /// Copies of registers are saturated twice; after one saturation, slopes of very different sizes are added at the memory.
     pub second_saturation: bool,
 }
 
@@ -93,11 +93,11 @@ pub struct Memory {
     pub registers: Vec<bool>,
     /// The sample that is held.
     pub held: Option<Sample>,
-    /// The largest distance of a register or slot from what it stands for.
+    /// The largest distance of a register or slot from its value.
     pub largest_error: f64,
 }
 
-/// A bias that stands for nothing.
+/// A bias that does not represent a value.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 #[error("{} {index} is {value}, which is no value of its own", if *.slot { "slot" } else { "register" })]
 pub struct NotInMemory {
@@ -115,7 +115,7 @@ impl CircuitNetwork {
         Self::build_with(circuit, &Readout::default(), constants, safeguards)
     }
 
-    /// The network of a circuit, with more in its output.
+    /// The network of a circuit, with a readout.
     pub fn build_with(
         circuit: &Circuit,
         readout: &Readout,
@@ -130,7 +130,7 @@ impl CircuitNetwork {
         }
     }
 
-    /// How many inputs the network has; a circuit without samples has one that nothing reads.
+    /// Number of inputs; a circuit without samples has one that nothing reads.
     pub fn n_inputs(&self) -> usize {
         self.samples.map_or(1, |shape| shape.n_features)
     }
@@ -145,7 +145,7 @@ impl CircuitNetwork {
         }
     }
 
-    /// How many outputs it has: one for each label.
+    /// Number of outputs: one for each label.
     pub fn n_outputs(&self) -> usize {
         self.samples.map_or(1, |shape| shape.n_labels)
     }
@@ -159,7 +159,7 @@ impl CircuitNetwork {
         }
     }
 
-    /// What the biases of the memory's layer stand for.
+    /// What the biases of the memory's layer represent.
     ///
     /// # Errors
     /// If one is further than a quarter of its unit from every value it may have.
@@ -199,7 +199,7 @@ impl CircuitNetwork {
     }
 }
 
-/// The sample that slots hold, in units of the label; `Err` with a slot that fits no sample.
+/// The sample that slots hold, in units of the label; the error is a slot that fits no sample.
 fn held(shape: SampleShape, slots: &[i64]) -> Result<Option<Sample>, usize> {
     let (features, labels) = slots.split_at(shape.n_feature_bits());
     let first = labels[0];
@@ -242,13 +242,13 @@ fn n_slots(shape: SampleShape) -> usize {
     shape.n_feature_bits() + shape.n_labels
 }
 
-/// The number that bits stand for, the lowest first.
+/// The number with these bits, the lowest first.
 fn number(code: Code, bits: &[bool]) -> f64 {
     let (offset, weights) = bit_weights(code);
     bits.iter().zip(weights).fold(offset, |sum, (&bit, weight)| if bit { sum + weight } else { sum })
 }
 
-/// What a number is if no bit is 1, and what each bit adds to it, the lowest first.
+/// The number with no bit set, and what each bit adds to it, the lowest first.
 fn bit_weights(code: Code) -> (f64, Vec<f64>) {
     match code {
         Code::Bit => (-1.0, vec![2.0]),
@@ -259,7 +259,7 @@ fn bit_weights(code: Code) -> (f64, Vec<f64>) {
     }
 }
 
-/// What a bit counts, `n_fraction` bits after the point.
+/// The weight of a bit, with `n_fraction` bits after the point.
 fn bit_weight(bit: usize, n_fraction: u32) -> f64 {
     power(i32::try_from(bit).unwrap_or(i32::MAX) - n_fraction.cast_signed())
 }

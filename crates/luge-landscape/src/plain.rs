@@ -1,7 +1,7 @@
-//! `plain`: stock gradient descent. Every weight is unconstrained and moved with rate 1.
+//! `plain`: stock gradient descent. Every weight is unconstrained and trained with rate 1.
 //!
-//! Departs from the paper: there is no simplex, no slide and no barrier. x+, write and move are under
-//! stop-gradient, so a step lands on the next configuration, and saturation removes the error of the last step.
+//! Departs from the paper: there is no simplex, and there are no slopes along edges and no barriers. x+, write and move
+//! are under stop-gradient, so a step reaches the next configuration, and saturation removes the error of the last step.
 
 use luge_net::{Arcs, GraphBuilder, NodeId, StepRule};
 
@@ -36,7 +36,7 @@ pub(crate) fn halted(g: &mut GraphBuilder, control: &Control, vertex: NodeId) ->
     g.stop_gradient("[halted]", halted)
 }
 
-/// Where a step leads, computed from saturated copies.
+/// The targets of a step, computed from saturated copies.
 pub(crate) struct Next {
     h: NodeId,
     moved: NodeId,
@@ -45,7 +45,7 @@ pub(crate) struct Next {
 }
 
 impl Next {
-    /// What will be read is read from the cells that `renew` makes of the saturated ones.
+    /// The next symbols are read from the cells that `renew` makes of the saturated ones.
     pub(crate) fn new(
         g: &mut GraphBuilder,
         control: &Control,
@@ -78,8 +78,8 @@ impl Next {
     }
 }
 
-/// `x+_(q',t') = (P s')_q' M_t'`, with `P e_(q,t) = delta_1(q,t)` and `M_t' = ReLU(t'.r - (|S(q')| - 1))` over the tapes S(q')
-/// that q' looks at; states that look at the same tapes share their M.
+/// `x+_(q',t') = (P s')_q' M_t'`, with `P e_(q,t) = delta_1(q,t)` and `M_t' = ReLU(t'.r - (|S(q')| - 1))` over the tapes
+/// S(q') that q' looks at; states that look at the same tapes share M.
 fn successor(g: &mut GraphBuilder, control: &Control, vertex: NodeId, ahead: NodeId) -> NodeId {
     let next_state = g.linear("next state", control.arcs(Arcs::NextBlock), vertex);
     let alike = control.arcs(Arcs::Alike).with_bias(control.table().combination_biases());

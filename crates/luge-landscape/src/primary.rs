@@ -4,8 +4,8 @@ use luge_net::{GraphBuilder, NodeId, Shape};
 
 /// A network f_theta : R^M -> R^m whose weights come as one list of numbers.
 ///
-/// The graph it builds is used both inside the extended network and for prediction, so the two cannot differ. It may be used
-/// from any thread: a lesson can be trained beside the one that prepared it.
+/// The graph it builds is used both inside the extended network and for prediction, so the two cannot differ. It must be
+/// usable from any thread: training may run in another thread than preparation.
 pub trait Primary: Send + Sync {
     /// M: numbers per sample.
     fn n_features(&self) -> usize;
@@ -20,19 +20,20 @@ pub trait Primary: Send + Sync {
     /// feature; the result has one row per sample and one column per output.
     fn build(&self, g: &mut GraphBuilder, theta: NodeId, x: NodeId) -> NodeId;
 
-    /// A bound on every output if no weight and no feature is larger in size than these.
+    /// A bound on every output, given bounds on the absolute values of weights and features.
     fn largest_output(&self, weight: f64, feature: f64) -> f64;
 
-    /// The network as `--primary` takes it.
+    /// The network as text, as for `--primary`.
     fn describe(&self) -> String;
 }
 
-/// How steep the indicator's ramp is: two numbers of a format, and sums of their products, differ by 2^-64 at least.
+/// The slope of the indicator's ramp: numbers of a format, and sums of their products, differ by at least 2^-64.
 const STEEP: f64 = 18_446_744_073_709_551_616.0;
 
 /// 1 where a number is above 0, else 0, entry by entry: two ReLU units, `1 - ReLU(1 - ReLU(2^64 v))`.
 ///
-/// Between 0 and 2^-64 it rises, but no difference of fixed-point numbers with at most 32 bits, or of products of two of them, lies there.
+/// It rises between 0 and 2^-64, where there is no difference of fixed-point numbers with at most 32 bits, or of their
+/// products.
 pub(crate) fn indicator(g: &mut GraphBuilder, of: NodeId) -> NodeId {
     let steep = g.sum("primary steep", [(STEEP, of)]);
     let above = g.relu("primary relu", steep);
@@ -53,7 +54,7 @@ pub(crate) fn matrix(
     g.reshape(name, shape, gathered)
 }
 
-/// This many units `b + w . x`, whose numbers stand in theta unit by unit from `first` on, the bias of each before its weights.
+/// Units `b + w . x`, whose numbers are in theta from `first` on, unit by unit, the bias of each before its weights.
 pub(crate) fn affine_units(
     g: &mut GraphBuilder,
     theta: NodeId,
@@ -81,12 +82,12 @@ pub struct Mlp {
 /// Why a text does not describe a primary network.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PrimaryError {
-    /// None of the networks that there are.
+    /// The text names no network.
     #[error(
         "`{0}` is not a primary network; expected `linear`, `mlp:` and widths such as 2-3-1, `prototypes:` or `tree:` and a number, or `parity`"
     )]
     Unknown(String),
-    /// A width that is no positive number.
+    /// A width is not a number from 1 on.
     #[error("`{found}` in `{whole}` is not a width; expected a number from 1 to {MAX_UNITS}")]
     Width {
         /// The part in question.
@@ -94,7 +95,7 @@ pub enum PrimaryError {
         /// The whole text.
         whole: String,
     },
-    /// A number of prototypes or a depth that is none.
+    /// A number of prototypes or a depth is out of range.
     #[error("`{found}` in `{whole}` is not a valid number; expected one from 1 to {most}")]
     Count {
         /// The part in question.
@@ -122,7 +123,7 @@ pub enum PrimaryError {
     },
 }
 
-/// The widest layer a description may ask for.
+/// The largest width that a description may have.
 const MAX_UNITS: usize = 4096;
 
 /// Reads the number in `prototypes:24` or `tree:2`.

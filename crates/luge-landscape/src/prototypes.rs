@@ -7,14 +7,14 @@ use crate::{
     primary::{count, indicator, matrix},
 };
 
-/// The most prototypes a description may ask for; every two of them are compared.
+/// The most prototypes that a description may have; every two of them are compared.
 const MAX_PROTOTYPES: usize = 256;
 
-/// The labels of the nearest of K stored samples; the first of them where several are as near.
+/// The labels of the nearest of K stored samples, the first of equally near ones.
 ///
-/// Theta has sample after sample, in each the features and then the labels, as data lie on a learner's tape. `|p|^2 - 2 p . x` is
-/// smallest for the nearest p. Every two are compared, so the network is shallow: a prototype wins unless another one is nearer,
-/// or as near and stands before it, and the winner's labels are put out.
+/// Theta has sample after sample, each with its features and then its labels, like the data on a learner's tape.
+/// `|p|^2 - 2 p . x` is smallest for the nearest p. Every two prototypes are compared, so the network is shallow: a prototype
+/// wins unless another one is nearer, or is equally near and comes before it. The output is the winner's labels.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Prototypes {
     n_prototypes: usize,
@@ -114,7 +114,7 @@ impl Primary for Prototypes {
         g.matmul("primary", winners, labels)
     }
 
-    /// Where numbers are closer to a tie than numbers of a format can be, several prototypes may win in part.
+    /// Near a tie, closer than numbers of a format can be, several prototypes may win in part.
     fn largest_output(&self, weight: f64, _: f64) -> f64 {
         self.n_prototypes as f64 * weight
     }

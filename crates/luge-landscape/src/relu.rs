@@ -1,4 +1,4 @@
-//! `relu`, the paper's form of the landscape with tapes outside: ReLU units on the edges of a simplex with tripled states.
+//! `relu`, the paper's landscape with external tapes: ReLU units on the edges of a simplex, with tripled states.
 //!
 //! Paper: §4.4, (15), and Appendix A.
 
@@ -22,7 +22,7 @@ pub(crate) fn on_edges(edges: &[Edge], n_vertices: usize, from: f64, to: f64) ->
     LinearMap::new(edges.len(), n_vertices, entries)
 }
 
-/// The sum of the units of all edges, each times what `weigh` makes of its weight.
+/// The sum over the units of all edges, with weights `weigh(omega_vw)`.
 pub(crate) fn weighed(edges: &[Edge], weigh: impl Fn(f64) -> f64) -> LinearMap {
     LinearMap::new(1, edges.len(), edges.iter().enumerate().map(|(i, e)| (0, i, weigh(e.weight))))
 }
@@ -85,7 +85,7 @@ fn edges(control: &Control, constants: &ExternalConstants, corrections: &Correct
     edges
 }
 
-/// How many edges there are, those from a vertex to itself included.
+/// The number of edges, including those from a vertex to itself.
 pub(crate) fn n_edges(control: &Control) -> u64 {
     let next = control.vertices().filter_map(|vertex| vertex.step).map(|step| step.next);
     next.map(|state| control.table().vertices_of(state).len() as u64).sum()

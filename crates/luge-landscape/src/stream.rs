@@ -1,9 +1,9 @@
-//! `stream`: stock gradient descent on fresh batches. Every step sees another batch, and the network knows no other
-//! data than the current batch and its own weights.
+//! `stream`: stock gradient descent on fresh batches. Every step sees a new batch, and the network depends only on that
+//! batch and on its own weights.
 //!
-//! The landscape is [`plain`](crate::LandscapeKind::Plain), with the read-only tape in weights as well: a memory of
-//! one batch. The labels are not known when a step is made, so `out - y` is not known either. A large constant
-//! carrier A reduces that error to |y| / A, which `plain` tolerates.
+//! The landscape is [`plain`](crate::LandscapeKind::Plain), except that the data tape is made of weights too: a memory of
+//! one batch. The output of a step cannot depend on the batch's labels, so `out - y` cannot be fixed in advance. A large
+//! constant carrier A reduces that error to |y| / A, which `plain` tolerates.
 //!
 //! Departs from the paper, which only remarks that batches could in principle be handled: docs/construction.md, section 5b.
 
@@ -14,7 +14,7 @@ mod graph;
 use std::ops::Range;
 
 use luge_machine::stream::Memory;
-use luge_net::{GraphBuilder, Network, NodeId, ParameterId, Values};
+use luge_net::{Network, NodeId, ParameterId, Values};
 
 use crate::{
     BitConversion, Configuration, Control, Corrections, DataLayout, Learner, Primary, Undecodable, VertexSet,
@@ -26,17 +26,17 @@ pub use error::StreamError;
 /// What to build around a learner that takes its samples from a stream.
 #[derive(Clone, Debug)]
 pub struct StreamOptions {
-    /// Which symbols tell vertices apart.
+    /// Which symbols distinguish vertices.
     pub vertices: VertexSet,
     /// tau: cells per tape.
     pub n_cells: usize,
-    /// The machine's cell that the network's first cell stands for, per binary tape.
+    /// The machine's cell that is the network's first cell, per binary tape.
     pub first_cells: Vec<i64>,
     /// The sizes of a batch and the number format; its samples are those of one batch.
     pub layout: DataLayout,
-    /// No label is larger in size; left out: what the format can hold.
+    /// A bound on the absolute values of labels; by default, that of the format.
     pub label_bound: Option<f64>,
-    /// A; left out: the smallest power of two that is large enough.
+    /// A; by default, the smallest power of two that is large enough.
     pub carrier: Option<f64>,
     /// Corrections inside the landscape.
     pub corrections: Corrections,
@@ -55,7 +55,7 @@ pub struct StreamNodes {
     pub features: NodeId,
     /// y: its labels, which only the loss sees.
     pub targets: NodeId,
-    /// The read-only tapes as the memory shows them.
+    /// The read-only tapes, which contain the memory.
     pub read_only: NodeId,
     /// Two units: whether the step takes a batch, and whether it latches.
     pub uses: NodeId,
@@ -76,13 +76,13 @@ pub struct StreamNetwork {
     pub network: Network,
     /// The nodes that callers may want to inspect.
     pub nodes: StreamNodes,
-    /// A, and what it was chosen for.
+    /// A, and the labels that it is chosen for.
     pub constants: StreamConstants,
     /// The parameter X: the memory of one batch, bit by bit.
     pub memory: ParameterId,
     /// The parameter z: the slot for labels.
     pub labels: ParameterId,
-    /// The parameters before training: the machine at its start, nothing in its memory, the slot ready.
+    /// The parameters before training: the machine at its start, an empty memory, the slot ready.
     pub initial: Vec<Values>,
     terrain: CarvedLandscape,
     primary_nodes: Range<usize>,
@@ -100,19 +100,7 @@ impl StreamNetwork {
     ) -> Result<Self, StreamError> {
         error::check(learner, primary, options)?;
         let constants = StreamConstants::choose(options.layout.format, options.label_bound, options.carrier)?;
-        let mut g = GraphBuilder::new();
-        let built = graph::build(&mut g, learner, primary, options, constants.carrier);
-        let network = g.finish(built.loss);
-        let graph::Built { terrain, memory, labels, nodes, primary_nodes, .. } = built;
-        let mut initial: Vec<Values> = network
-            .parameters()
-            .iter()
-            .map(|p| Values::filled(p.shape, if p.name == graph::LABELS { -constants.carrier } else { -1.0 }))
-            .collect();
-        for (id, values) in terrain.encode(&options.window().start(learner, |_| false)).unwrap_or_default() {
-            initial[id.index()] = values.to_values();
-        }
-        Ok(Self { network, nodes, constants, memory, labels, initial, terrain, primary_nodes })
+        Ok(graph::build(learner, primary, options, constants))
     }
 
     /// The vertices.
@@ -130,10 +118,10 @@ impl StreamNetwork {
         self.primary_nodes.contains(&node.index())
     }
 
-    /// The configuration that parameters stand for, the memory among its tapes.
+    /// The configuration that parameters represent; the memory is one of its tapes.
     ///
     /// # Errors
-    /// If a weight is in between.
+    /// If a weight is not near one of its values.
     pub fn decode(&self, parameters: &[Values]) -> Result<Configuration, Undecodable> {
         let held = &parameters[self.memory.index()];
         let read_only = graph::read_only(&self.network, self.nodes.read_only, held);

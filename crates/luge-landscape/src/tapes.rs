@@ -1,16 +1,16 @@
-//! Tapes and heads as weights: the reading, writing and moving terms that `compact`, `relu` and `plain` share.
+//! Tapes and heads as weights: reading, writing and moving, as `compact`, `relu` and `plain` share them.
 
 use luge_machine::Move;
 use luge_net::{Arcs, GraphBuilder, NodeId, ParameterId, Shape, StepRule};
 
 use crate::{Control, Corrections};
 
-/// What the tapes are before a landscape is carved around them.
+/// The tapes that a landscape is built around.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tapes {
     /// tau: cells per tape.
     pub(crate) n_cells: usize,
-    /// The read-only tapes, one row each; absent if there is none.
+    /// The read-only tapes, one row each, if there are any.
     pub(crate) read_only: Option<NodeId>,
 }
 
@@ -19,7 +19,7 @@ pub(crate) struct Tapes {
 pub(crate) struct Weights {
     /// x or s: the vertex.
     pub(crate) vertex: (ParameterId, NodeId),
-    /// T: the writable tapes, one row each; absent if there is none.
+    /// T: the writable tapes, one row each, if there are any.
     pub(crate) writable: Option<ParameterId>,
     /// All tapes, writable ones first.
     pub(crate) tape: NodeId,
@@ -55,10 +55,10 @@ pub(crate) fn read(g: &mut GraphBuilder, name: &str, tape: NodeId, head: NodeId)
     g.sum_columns(name, under_head)
 }
 
-/// `val x + (keep x) read(T, H)`: what the step leaves under the heads.
+/// `val x + (keep x) read(T, H)`: the symbols that the step leaves under the heads.
 ///
-/// Departs from the paper: a tape that the vertex does not look at is kept whatever it holds. Where every vertex knows all
-/// symbols this is the printed `next x`.
+/// Departs from the paper: a tape that the vertex does not look at keeps its symbol. If every vertex knows all symbols,
+/// this is the printed `next x`.
 pub(crate) fn write(
     g: &mut GraphBuilder,
     control: &Control,
@@ -106,9 +106,9 @@ pub(crate) fn shift(
     g.sum("moved head", terms)
 }
 
-/// `read(T + H (next x - read(T, H)), shift(x) H)`: the symbols that will be read once this step is made.
+/// `read(T + H (next x - read(T, H)), shift(x) H)`: the symbols under the heads after this step.
 ///
-/// Departs from the paper: printed without the write, wrong for heads that stay.
+/// Departs from the paper: printed without the write, which is wrong for heads that stay.
 pub(crate) fn read_ahead(
     g: &mut GraphBuilder,
     corrections: &Corrections,

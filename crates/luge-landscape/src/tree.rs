@@ -7,14 +7,14 @@ use crate::{
     primary::{affine_units, count, indicator, matrix},
 };
 
-/// The deepest tree a description may ask for.
+/// The largest depth that a description may have.
 const MAX_DEPTH: usize = 10;
 
-/// A complete binary tree: every inner node asks whether `b + w . x > 0` and goes right if so, every leaf has its labels.
+/// A complete binary tree: every inner node tests whether `b + w . x > 0`, and goes right if so; every leaf has its labels.
 ///
-/// Theta has the inner nodes level by level, from the root and from the left, each with its bias and one weight per feature, then the
-/// leaves from the left, each with its labels. Where one weight of a node is 1 and the others 0, it compares a feature with a
-/// threshold. All questions are asked at once; a leaf is reached if all answers on its way fit.
+/// Theta has the inner nodes level by level from the root, each level from left to right, each node with its bias and one
+/// weight per feature; then the leaves from left to right, each with its labels. A node with one weight of 1 and all others 0
+/// compares a feature with a threshold. All tests are made at once; a leaf is reached if all results on its path fit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tree {
     depth: u32,
@@ -23,7 +23,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// A tree with this many questions on every way.
+    /// A tree with this many tests on every path.
     ///
     /// # Panics
     /// If there is none.
@@ -53,7 +53,7 @@ impl Tree {
     /// 1 for the leaf that each row ends in, 0 for the others.
     fn leaves(&self, g: &mut GraphBuilder, answers: NodeId) -> NodeId {
         let (nodes, leaves) = (self.n_nodes(), self.n_leaves());
-        // Answers that fit, less one fewer than there are questions on the way.
+        // The number of results that fit, less the number of tests on the path, plus one.
         let mut fit = Values::filled(Shape::new(nodes, leaves), 0.0);
         let mut bias = Values::filled(Shape::new(1, leaves), 1.0 - f64::from(self.depth));
         for leaf in 0..leaves {

@@ -1,4 +1,4 @@
-//! Primary networks given unit by unit: those that programs bring along, and theta itself.
+//! Primary networks given unit by unit: the `predict` functions of programs, and theta itself.
 
 use luge_net::{GraphBuilder, NodeId, Shape, Values};
 
@@ -7,7 +7,7 @@ use crate::{
     primary::{count, indicator},
 };
 
-/// The most weights that a description may ask for.
+/// The most weights that a description may have.
 const MAX_WEIGHTS: usize = 1 << 16;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,9 +34,9 @@ enum Unit {
 
 /// Products, ReLUs and thresholds of sums, each after those that it uses.
 ///
-/// Written as `units:2,3;0 1w1 * 0 1x0;0 1w2 * 0 1x1;= 0 1w0 1u0 1u1`: features and weights, then the units, then with `=` an
-/// output each. A sum is a number and then multiples of features `x`, weights `w` and units `u`. A unit is `relu` or `above` and a
-/// sum, or two sums and `*` between them. `raw:P` has P weights, and its outputs are the first of them, whatever the features are.
+/// Written as `units:2,3;0 1w1 * 0 1x0;0 1w2 * 0 1x1;= 0 1w0 1u0 1u1`: the numbers of features and weights, the units, and one
+/// `=` for each output. A sum is a number followed by multiples of features `x`, weights `w` and units `u`. A unit is `relu` or
+/// `above` and a sum, or two sums with `*` between them. `raw:P` has P weights, and its outputs are the first of them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Units {
     n_features: usize,
@@ -47,7 +47,7 @@ pub struct Units {
 }
 
 impl Units {
-    /// Reads `raw:P` or `units:` and its units for data with this many features and labels; `None` if the text is neither.
+    /// Reads `raw:P` or `units:...` for data with this many features and labels; `None` if the text is neither.
     pub fn parse(text: &str, n_features: usize, n_labels: usize) -> Option<Result<Self, PrimaryError>> {
         if let Some(found) = text.strip_prefix("raw:") {
             let raw = |n_weights| Self::raw(n_weights, n_features, n_labels);
@@ -126,7 +126,7 @@ impl Units {
     }
 }
 
-/// The nodes of what was built so far.
+/// The nodes built so far.
 struct Nodes {
     theta: NodeId,
     x: NodeId,
@@ -192,7 +192,7 @@ impl Primary for Units {
             };
             nodes.units.push(node);
         }
-        // A column for each output, also where it is the same for all samples.
+        // One column for each output, even if it is the same for all samples.
         let n_outputs = self.outputs.len();
         let row = |at: usize| {
             Values::new(

@@ -1,9 +1,9 @@
-//! A network with one change, to test who notices. Only in builds with the feature `faults`.
+//! Networks with one change, for tests that must detect it. Only in builds with the feature `faults`.
 
 use crate::{Network, Node, NodeId, Op, ParameterId, StepRule};
 
 impl Network {
-    /// The same network with one node computed otherwise.
+    /// The same network with another operation at one node.
     ///
     /// # Panics
     /// If an operand does not come before the node.
@@ -14,14 +14,14 @@ impl Network {
         Self::new(nodes, parameters, inputs, loss)
     }
 
-    /// The same network with a block of weights that moves otherwise.
+    /// The same network with another step rule for one block of weights.
     pub fn with_step_rule(&self, parameter: ParameterId, step_rule: StepRule) -> Self {
         let (nodes, mut parameters, inputs, loss) = self.parts();
         parameters[parameter.index()].step_rule = step_rule;
         Self::new(nodes, parameters, inputs, loss)
     }
 
-    /// The same network with a stop-gradient put between a node and one of its operands.
+    /// The same network with a stop-gradient inserted between a node and one of its operands.
     pub fn with_stop_before(&self, node: NodeId, operand: usize) -> Self {
         let (nodes, parameters, inputs, loss) = self.parts();
         let moved = |id: NodeId| if id >= node { NodeId::new(id.index() + 1) } else { id };

@@ -32,8 +32,8 @@ pub fn evaluate(network: &Network, parameters: &[Values], inputs: &[Values]) -> 
     evaluate_with(network, parameters, inputs, None)
 }
 
-/// The value of one node, from the nodes it depends on and no others; of matrices that entries are gathered from, from those entries
-/// alone.
+/// The value of one node. Only nodes that it depends on are evaluated, and only the gathered entries of matrices that
+/// entries are gathered from.
 ///
 /// # Panics
 /// If the values do not fit the network's parameters or inputs.
@@ -67,7 +67,7 @@ pub fn evaluate_node(
     values.swap_remove(node.index())
 }
 
-/// Whether single entries of a node can be computed without the others.
+/// Whether entries of a node can be computed one by one.
 fn is_drawn_from(network: &Network, node: NodeId) -> bool {
     match &network.node(node).op {
         Op::Parameter(_) | Op::Linear(..) => true,
@@ -77,7 +77,7 @@ fn is_drawn_from(network: &Network, node: NodeId) -> bool {
     }
 }
 
-/// What a matrix that entries are drawn from is itself made of.
+/// The nodes that must be evaluated before entries of this node can be computed one by one.
 fn drawn_operands(network: &Network, node: NodeId) -> Vec<NodeId> {
     match &network.node(node).op {
         Op::Parameter(_) => Vec::new(),
@@ -86,7 +86,7 @@ fn drawn_operands(network: &Network, node: NodeId) -> Vec<NodeId> {
     }
 }
 
-/// One entry of such a node.
+/// One entry of a node whose entries can be computed one by one.
 fn draw(
     network: &Network,
     weights: &(impl Weights + ?Sized),
@@ -106,11 +106,11 @@ fn draw(
     }
 }
 
-/// How many entries of a row are computed at a time: few enough for the caches.
+/// How many entries of a row are computed at a time: few enough to stay in the CPU's caches.
 const PIECE: usize = 1 << 12;
 
-/// The rows of a node's value, piece by piece: `see` gets the row, the column of the first entry, and entries. A matrix that is the
-/// result of a linear map is never laid out as a whole.
+/// The rows of a node's value, piece by piece: `see` gets the row, the column of the first entry, and the entries. The
+/// result of a linear map is never stored as a whole.
 ///
 /// # Panics
 /// If the values do not fit the network's parameters or inputs.
@@ -144,8 +144,8 @@ pub fn evaluate_rows(
 
 /// Evaluates all nodes, but every stop-gradient keeps the value it has in `frozen`.
 ///
-/// This is the function whose gradient training follows: differences of it around the point of `frozen` are what an
-/// automatic differentiator that honours stop-gradients must return there.
+/// Training follows the gradient of this function: finite differences of it around the point of `frozen` are what
+/// automatic differentiation with stop-gradients must return there.
 ///
 /// # Panics
 /// If the values do not fit the network's parameters or inputs, or `frozen` is of another network.
@@ -180,7 +180,7 @@ fn evaluate_with(
     Evaluation { values, loss: network.loss() }
 }
 
-/// The value of a node from those of all nodes before it.
+/// The value of a node, given the values of all nodes before it.
 ///
 /// # Panics
 /// If the node is a parameter or an input.
@@ -233,8 +233,7 @@ pub fn apply(op: &Op, shape: Shape, values: &[Values]) -> Values {
     Values::new(shape, data)
 }
 
-/// One entry of an operation that is made entry by entry, from those of its operands, which count from 0; none if it
-/// is not.
+/// One entry of an entrywise operation, where `of` gives the entry of each operand; `None` for other operations.
 pub fn entry(op: &Op, of: impl Fn(usize) -> f64) -> Option<f64> {
     Some(match op {
         Op::Sum(terms) => terms.iter().enumerate().fold(0.0, |sum, (slot, term)| sum + term.0 * of(slot)),
@@ -248,7 +247,7 @@ pub fn entry(op: &Op, of: impl Fn(usize) -> f64) -> Option<f64> {
     })
 }
 
-/// The entry of an operand that belongs to entry `index` of a shape to which it is stretched.
+/// The entry of an operand that is used for entry `index` of the shape to which it is broadcast.
 pub fn stretched(operand: Shape, shape: Shape, index: usize) -> usize {
     if operand == shape {
         return index;
@@ -258,7 +257,8 @@ pub fn stretched(operand: Shape, shape: Shape, index: usize) -> usize {
     row * operand.cols + col
 }
 
-/// The entry that moving every row this many columns to the right brings to entry `index`; none where a zero enters.
+/// The entry that a shift of every row by this many columns to the right brings to entry `index`; `None` where a zero
+/// enters.
 pub fn shifted(shape: Shape, by: i64, index: usize) -> Option<usize> {
     let col = i64::try_from(index % shape.cols).ok()?.checked_sub(by)?;
     let col = usize::try_from(col).ok().filter(|&col| col < shape.cols)?;

@@ -1,5 +1,5 @@
-//! Faults planted by name, to test whether they are found. Without the feature `faults` none can be planted, and
-//! the query costs nothing.
+//! Faults that tests plant by name, to see whether they are detected. Without the feature `faults` none can be planted,
+//! and the query costs nothing.
 
 #[cfg(feature = "faults")]
 pub(crate) use on::alter_arc;
@@ -14,13 +14,13 @@ pub const fn planted(_: &str) -> bool {
     false
 }
 
-/// Plants the fault of this thread in the one that calls it.
+/// A function that plants this thread's fault in the thread that calls it.
 #[cfg(not(feature = "faults"))]
 pub fn carried() -> impl FnOnce() + Send {
     || ()
 }
 
-/// A number as it should be, or as it is where the fault of this name is planted.
+/// `right`, or `wrong` if the fault of this name is planted.
 #[inline(always)]
 pub fn number(name: &str, right: f64, wrong: f64) -> f64 {
     if planted(name) { wrong } else { right }
@@ -44,7 +44,7 @@ mod on {
         static ALTERED: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// As long as this lives its fault is planted, in this thread.
+    /// The fault is planted in this thread until this is dropped.
     #[derive(Debug)]
     pub struct Planted(());
 
@@ -71,28 +71,28 @@ mod on {
         Planted(())
     }
 
-    /// Plants the fault of this thread in the one that calls it.
+    /// A function that plants this thread's fault in the thread that calls it.
     pub fn carried() -> impl FnOnce() + Send {
         let name = NAME.get();
         move || NAME.set(name)
     }
 
-    /// Alters every graph that is finished from now on; the function says whether it found what it alters.
+    /// Alters every graph that is finished from now on; the function returns whether it altered anything.
     #[must_use]
     pub fn plant_in_graph(alter: Alter) -> Planted {
         ALTER.set(Some(alter));
         Planted(())
     }
 
-    /// Alters the arcs that maps list of a table, but not the table: the function is told the arcs, the table, the vertex and an arc, and
-    /// returns another one for it.
+    /// Alters arcs as maps list them, but not the table: the function gets the kind of arcs, the table, the vertex and the
+    /// arc, and may return another arc.
     #[must_use]
     pub fn plant_in_arcs(alter: impl Fn(Arcs, &VertexTable, usize, Arc) -> Option<Arc> + 'static) -> Planted {
         ARCS.set(Some(Box::new(alter)));
         Planted(())
     }
 
-    /// Passes an arc on, or the one that is planted in its place.
+    /// Passes on an arc, or the arc that is planted instead.
     pub(crate) fn alter_arc(
         arcs: Arcs,
         table: &VertexTable,

@@ -30,7 +30,7 @@ typed_id!(
     ParameterId
 );
 typed_id!(
-    /// A block of hidden units that is fed, not trained.
+    /// A block of units whose values come from outside and are not trained.
     InputId
 );
 
@@ -71,7 +71,7 @@ pub struct Input {
 pub enum Op {
     /// Trainable weights.
     Parameter(ParameterId),
-    /// Units fed from outside.
+    /// Values from outside.
     Input(InputId),
     /// Fixed numbers.
     Constant(Values),
@@ -93,7 +93,7 @@ pub enum Op {
     SumColumns(NodeId),
     /// The sum of all entries.
     SumAll(NodeId),
-    /// Every row moved this many columns to the right; what leaves is lost, zeros enter.
+    /// Every row moved this many columns to the right; zeros enter, and what leaves is lost.
     Shift(i64, NodeId),
     /// The same entries, row by row, in another shape.
     Reshape(NodeId),
@@ -105,30 +105,30 @@ pub enum Op {
     Quantize(NumberFormat, NodeId),
     /// Numbers from their bits, which are 1 where positive; never differentiated.
     Dequantize(NumberFormat, NodeId),
-    /// The same value, taken for a constant by differentiation.
+    /// The same value, which differentiation treats as a constant.
     StopGradient(NodeId),
-    /// `open * on + (1 - open) * off` for a scalar `open`; fully open or closed, the other branch is neither seen nor
-    /// differentiated, so that its infinities cannot become NaN.
+    /// `open * on + (1 - open) * off` for a scalar `open`. If that is 0 or 1, the unused branch is neither evaluated into the
+    /// result nor differentiated, so that its infinities cannot become NaN.
     Switch {
         /// A scalar from 0 to 1.
         open: NodeId,
-        /// What passes where it is 1.
+        /// The value where `open` is 1.
         on: NodeId,
-        /// What passes where it is 0.
+        /// The value where `open` is 0.
         off: NodeId,
     },
-    /// The first where the scalar condition is positive, else the second; the other branch is neither seen nor differentiated.
+    /// The first branch if the scalar condition is positive, else the second; the unused branch is not differentiated.
     Select {
         /// A scalar.
         condition: NodeId,
-        /// Where it is positive.
+        /// The value where the condition is positive.
         positive: NodeId,
-        /// Everywhere else.
+        /// The value everywhere else.
         otherwise: NodeId,
     },
 }
 
-/// References to the operands of an operation, shared or not as the operation is; `$iter` goes through a sum's terms.
+/// References to the operands of an operation, mutable if the operation is; `$iter` iterates over a sum's terms.
 macro_rules! operands {
     ($op:expr, $iter:ident) => {
         match $op {
@@ -166,7 +166,7 @@ impl Op {
         operands!(self, iter).into_iter().copied().collect()
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub fn operands_mut(&mut self) -> Vec<&mut NodeId> {
         operands!(self, iter_mut)
     }
@@ -182,7 +182,7 @@ impl Op {
 /// One node: a named operation and the shape of its value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Node {
-    /// What it is called in listings.
+    /// Its name in listings.
     pub name: String,
     /// How it is computed.
     pub op: Op,
@@ -190,9 +190,9 @@ pub struct Node {
     pub shape: Shape,
 }
 
-/// Puts a network together node by node.
+/// Builds a network node by node.
 ///
-/// Joining nodes whose shapes do not fit is a bug in the construction, not an error in the data, so it panics.
+/// It panics if shapes do not fit: that is a bug in the construction, not an error in the data.
 #[derive(Clone, Debug, Default)]
 pub struct GraphBuilder {
     nodes: Vec<Node>,
@@ -233,7 +233,7 @@ impl GraphBuilder {
         (id, self.push(name, Op::Parameter(id), shape))
     }
 
-    /// A block of units fed from outside.
+    /// A block of units whose values come from outside.
     pub fn input(&mut self, name: &str, shape: Shape) -> (InputId, NodeId) {
         let id = InputId::new(self.inputs.len());
         self.inputs.push(Input { name: name.to_owned(), shape });
@@ -388,7 +388,7 @@ impl GraphBuilder {
         self.push(name, Op::Quantize(format, of), Shape::column(shape.rows * format.n_bits() as usize))
     }
 
-    /// The numbers that a vector of bits stands for.
+    /// The numbers whose bits these are.
     ///
     /// # Panics
     /// If `of` is not a vector of whole numbers.
@@ -401,13 +401,13 @@ impl GraphBuilder {
         self.push(name, Op::Dequantize(format, of), Shape::column(shape.rows / n_bits))
     }
 
-    /// The same value, taken for a constant by differentiation.
+    /// The same value, which differentiation treats as a constant.
     pub fn stop_gradient(&mut self, name: &str, of: NodeId) -> NodeId {
         let shape = self.shape(of);
         self.push(name, Op::StopGradient(of), shape)
     }
 
-    /// `open * on + (1 - open) * off`, without the branch that does not count.
+    /// `open * on + (1 - open) * off`; where `open` is 0 or 1 the unused branch does not count.
     ///
     /// # Panics
     /// If `open` is not a scalar or the branches have different shapes.
@@ -429,7 +429,7 @@ impl GraphBuilder {
         self.push(name, Op::Select { condition, positive, otherwise }, shape)
     }
 
-    /// Closes the graph: `loss` is what training lowers.
+    /// The finished network, whose training minimises `loss`.
     ///
     /// # Panics
     /// If the loss is not a scalar.

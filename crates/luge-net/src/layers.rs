@@ -13,9 +13,9 @@ pub enum LayerKind {
     Quotient,
     /// Square roots.
     Sqrt,
-    /// Two products, one for each branch: a share of one and the rest of the other.
+    /// Two products, one for each branch, whose weights add up to 1.
     Switch,
-    /// Units that pass one of two others.
+    /// Units that select one of two others.
     Select,
 }
 
@@ -55,7 +55,7 @@ impl Layers {
 
     /// Counts the units that a node depends on.
     pub fn up_to(network: &Network, node: NodeId) -> Self {
-        let needed = network.needed_by(&[node], |_, node| node.op.operands());
+        let needed = network.needed_up_to(&[node], |_, _| false);
         let mut groups: Vec<Layer> = Vec::new();
         // For every node, the groups its value is made from without another unit in between.
         let mut sources: Vec<Vec<usize>> = Vec::with_capacity(network.nodes().len());
@@ -77,7 +77,7 @@ impl Layers {
         Self { groups }
     }
 
-    /// The same count without some nodes' units, as if their values were given.
+    /// The same count without the units of some nodes, as if their values were inputs.
     pub fn without(&self, leave_out: impl Fn(NodeId) -> bool) -> Self {
         let mut groups: Vec<Layer> = Vec::new();
         let mut renamed: Vec<Option<usize>> = Vec::with_capacity(self.groups.len());
@@ -104,8 +104,8 @@ impl Layers {
         self.groups.iter().map(|g| g.depth).max().unwrap_or(0)
     }
 
-    /// Arranges the groups in at most `most_layers` layers, as narrow as a greedy search finds, and gives the
-    /// number of units in each. A group may lie in any layer after those it needs; it is never split.
+    /// Arranges the groups in at most `most_layers` layers, as narrow as a greedy search can make them, and returns the
+    /// number of units in each layer. A group may be in any layer after those it needs, and is never split.
     /// `None` if the network is deeper than that.
     pub fn arrange(&self, most_layers: usize) -> Option<Vec<usize>> {
         let latest = self.latest(most_layers)?;
@@ -125,7 +125,7 @@ impl Layers {
         Some(best)
     }
 
-    /// The last layer each group may lie in.
+    /// The last layer that each group may be in.
     fn latest(&self, most_layers: usize) -> Option<Vec<usize>> {
         let mut latest = vec![most_layers; self.groups.len()];
         for (i, group) in self.groups.iter().enumerate().rev() {

@@ -1,7 +1,7 @@
-//! The network as data: one graph that is evaluated, differentiated, counted, exported and drawn.
+//! Networks as data: one graph that is evaluated, differentiated, counted, exported and drawn.
 //!
-//! Nothing here knows what the network is for. A [`Network`] is a list of nodes in the order they are computed, with
-//! trainable [`Parameter`]s, inputs that are fed but not trained, and one scalar node that is the loss.
+//! A [`Network`] is a list of nodes in the order of computation, with trainable [`Parameter`]s, inputs that are not
+//! trained, and one scalar node that is the loss.
 
 #[cfg(feature = "faults")]
 mod altered;

@@ -4,7 +4,7 @@ use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use crate::{Arcs, VertexTable};
 
-/// `y = A x + b` on vectors, with only the entries of `A` that are not zero.
+/// `y = A x + b` on vectors, stored as the entries of `A` that are not zero.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinearMap {
     n_outputs: usize,
@@ -20,9 +20,9 @@ enum Entries {
     Listed(Vec<(u32, u32, f64)>),
     /// The same weight everywhere on the diagonal.
     Diagonal(f64),
-    /// Every input in an output of its own, in order, with the same weight.
+    /// Each input goes to one output of its own, in ascending order, all with the same weight.
     Placed(f64, Vec<u32>),
-    /// Arcs of a table of vertices, listed when they are needed.
+    /// The arcs of a table of vertices, listed on demand.
     Vertices(Arc<VertexTable>, Arcs),
 }
 
@@ -31,7 +31,7 @@ enum Entries {
 enum Bias {
     Same(f64),
     Each(Vec<f64>),
-    /// The same everywhere but in some rows: other numbers, each with its rows in order.
+    /// One common number, and other numbers, each with its rows in ascending order.
     Except(f64, Vec<(f64, Vec<u32>)>),
 }
 
@@ -54,7 +54,7 @@ impl LinearMap {
         Self { n_outputs: n, n_inputs: n, entries: Entries::Diagonal(weight), bias: Bias::Same(bias) }
     }
 
-    /// Every input goes to one output, with the same weight; the outputs are given in order.
+    /// Each input goes to one output, all with the same weight; the outputs are in ascending order.
     ///
     /// # Panics
     /// If an output lies outside, or they are not in order.
@@ -81,7 +81,8 @@ impl LinearMap {
         Self { bias: Bias::Each(bias), ..self }
     }
 
-    /// The same map with a constant term that is `common` everywhere but for some outputs: other numbers, each with its outputs in order.
+    /// The same map with the constant term `common`, except for some outputs: other numbers, each with its outputs in
+    /// ascending order.
     ///
     /// # Panics
     /// If an output lies outside, or outputs of a number are not in order.
@@ -122,7 +123,7 @@ impl LinearMap {
         }
     }
 
-    /// No more than this many entries, known without listing them.
+    /// An upper bound on the number of entries, known without listing them.
     pub fn most_entries(&self) -> usize {
         match &self.entries {
             Entries::Listed(entries) => entries.len(),
@@ -166,7 +167,7 @@ impl LinearMap {
         }
     }
 
-    /// The outputs in these rows; nothing is computed but these, except where entries are arcs of vertices.
+    /// The outputs in these rows. No others are computed, unless the entries are arcs of vertices.
     pub fn apply_to(&self, rows: Range<usize>, x: &[f64]) -> Vec<f64> {
         let mut y = self.bias_in(rows.clone());
         match &self.entries {
@@ -227,7 +228,7 @@ impl LinearMap {
         }
     }
 
-    /// The table and the arcs the map consists of, if it is made of those.
+    /// The table and the arcs, if the map consists of arcs of vertices.
     pub fn as_arcs(&self) -> Option<(&Arc<VertexTable>, Arcs)> {
         match &self.entries {
             Entries::Vertices(table, arcs) => Some((table, *arcs)),
@@ -274,7 +275,7 @@ fn check_rows(rows: &[u32], n_outputs: usize) {
     assert!(rows.last().is_none_or(|&last| (last as usize) < n_outputs), "an output outside the matrix");
 }
 
-/// Of places in order, those within a range: their numbers, and where in the range they are.
+/// Of places in ascending order, those within a range: their indices, and their offsets in the range.
 fn places_in<'a>(places: &'a [u32], range: &Range<usize>) -> impl Iterator<Item = (usize, usize)> + 'a {
     let Range { start, end } = *range;
     let from = places.partition_point(|&place| (place as usize) < start);

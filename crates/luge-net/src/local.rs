@@ -1,8 +1,9 @@
-//! A network around its heads: the parts that one gradient step depends on, cut out of the graph.
+//! The part of a network that one gradient step depends on: a few columns around the heads, cut out of the graph.
 //!
-//! A landscape has a column for every cell of a tape, and where no head is near, a column adds exactly 0 to every sum. So what a step does
-//! can be seen on a few columns around the heads. That no node mixes columns or rows in another way is followed here, node by node; that
-//! the columns far from every head add 0 is for whoever evaluates the cut to see, at the nodes that are listed for it.
+//! A landscape has a column for every cell of a tape, and a column with no head near it adds exactly 0 to every sum. So a
+//! few columns around the heads show what a step does. This module checks node by node that columns and rows are not
+//! mixed in any other way. Whoever evaluates the cut must check that columns far from every head add 0, at the nodes
+//! listed in [`Local::summed`].
 
 use crate::{
     Input, InputId, Network, Node, NodeId, NotByColumns, Op, OutputWiring, Parameter, ParameterId, Shape,
@@ -12,16 +13,16 @@ use crate::{
 /// How many columns are kept.
 pub const LOCAL_COLUMNS: usize = 7;
 
-/// The landscape of a network on a few columns, and what is built around it as a function of the landscape's loss alone.
+/// The landscape of a network with few columns, and the rest of the network as a function of the landscape's loss.
 #[derive(Clone, Debug)]
 pub struct Local {
     /// The landscape. Its loss is the landscape's.
     pub landscape: Part,
-    /// Nodes of the landscape that are summed over columns or shifted: far from every head they must be 0.
+    /// The nodes of the landscape that are summed over columns or shifted. They must be 0 far from every head.
     pub summed: Vec<NodeId>,
-    /// How many columns away another column can matter.
+    /// A column can depend on columns up to this far away.
     pub reach: usize,
-    /// From the landscape's loss, here a weight, to the network's; `None` where the landscape is the network.
+    /// The network's loss as a function of the landscape's, which is a weight here; `None` if the landscape is the network.
     pub output: Option<Part>,
 }
 
@@ -30,11 +31,11 @@ pub struct Local {
 pub struct Part {
     /// The part as a network.
     pub network: Network,
-    /// Which blocks of weights of the whole it has, in its order; `None` for a node of the whole that has become one.
+    /// The parameters of the whole network that its parameters are; `None` for a node that became a parameter.
     pub parameters: Vec<Option<ParameterId>>,
-    /// What its inputs stand for, in order.
+    /// What its inputs are.
     pub inputs: Vec<PartInput>,
-    /// For every node of the whole, the node of the part.
+    /// For every node of the whole network, the node of the part.
     ids: Vec<Option<NodeId>>,
 }
 
@@ -48,26 +49,24 @@ pub enum PartInput {
 }
 
 impl Part {
-    /// The node of the part that stands for one of the whole.
+    /// The node of the part for a node of the whole network.
     pub fn id(&self, node: NodeId) -> Option<NodeId> {
         self.ids[node.index()]
     }
 
-    /// The nodes that `root` is computed from, with `cuts` as inputs and `moved` as a weight; wide shapes become narrow.
+    /// The nodes that `root` is computed from. The nodes in `cuts` become inputs and `moved` becomes a parameter; `narrow`
+    /// gives the new shapes.
     fn cut(
         network: &Network,
         root: NodeId,
         (cuts, moved): (&[NodeId], Option<NodeId>),
         narrow: impl Fn(NodeId, Shape) -> Shape,
     ) -> Self {
-        let needed = network.needed_by(&[root], |id, node| match cuts.contains(&id) || moved == Some(id) {
-            true => Vec::new(),
-            false => node.op.operands(),
-        });
+        let needed = network.needed_up_to(&[root], |id, _| cuts.contains(&id) || moved == Some(id));
         let (mut nodes, mut parameters, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
         let (mut of_parameters, mut of_inputs) = (Vec::new(), Vec::new());
         let mut ids: Vec<Option<NodeId>> = Vec::with_capacity(network.nodes().len());
-        // What is cut comes first, in the order asked for, whether it is needed or not.
+        // Cut nodes come first, in the given order, whether they are needed or not.
         for &cut in cuts {
             let Node { name, shape, .. } = network.node(cut);
             inputs.push(Input { name: name.clone(), shape: narrow(cut, *shape) });
@@ -115,7 +114,7 @@ impl Local {
     /// Cuts a recognised network.
     ///
     /// # Errors
-    /// If a node of the landscape mixes columns or rows, or a weight of the landscape reaches the loss on another way.
+    /// If a node of the landscape mixes columns or rows, or a weight of the landscape reaches the loss by another path.
     pub fn of(network: &Network, layers: &SparseLayers) -> Result<Self, NotByColumns> {
         let root = layers.joint.map_or(network.loss(), |joint| joint.landscape);
         let cuts: Vec<NodeId> = layers.fixed_cells.into_iter().collect();
@@ -130,8 +129,8 @@ impl Local {
         Ok(Self { landscape, summed, reach, output })
     }
 
-    /// What is built around a landscape: a function of the landscape's loss, the labels and what is fed, once the primary network does not
-    /// count.
+    /// The network around a landscape, as a function of the landscape's loss, the labels and the inputs; the primary network
+    /// is cut off.
     fn around(network: &Network, joint: OutputWiring) -> Result<Part, NotByColumns> {
         let cuts = (&[joint.primary][..], Some(joint.landscape));
         let part = Part::cut(network, network.loss(), cuts, |_, shape| shape);
@@ -142,20 +141,17 @@ impl Local {
     }
 }
 
-/// What following the columns has shown.
+/// What [`follow`] finds.
 struct Followed {
     wide: Vec<bool>,
     summed: Vec<NodeId>,
     reach: usize,
 }
 
-/// Follows the columns of cells and heads to the landscape. An entry may depend on its own row and on columns near its own, and on nodes
-/// without columns; sums over columns have none.
+/// Follows the columns of cells and heads through the landscape. An entry may depend on its own row in nearby columns, and
+/// on nodes without columns, such as sums over columns.
 fn follow(network: &Network, layers: &SparseLayers, root: NodeId) -> Result<Followed, NotByColumns> {
-    let needed = network.needed_by(&[root], |id, node| match layers.fixed_cells == Some(id) {
-        true => Vec::new(),
-        false => node.op.operands(),
-    });
+    let needed = network.needed_up_to(&[root], |id, _| layers.fixed_cells == Some(id));
     let mut wide = vec![false; network.nodes().len()];
     let mut shifted = vec![0_usize; network.nodes().len()];
     let mut summed = Vec::new();
@@ -163,7 +159,7 @@ fn follow(network: &Network, layers: &SparseLayers, root: NodeId) -> Result<Foll
         let operands = node.op.operands();
         let is_wide = |of: &NodeId| wide[of.index()];
         let has_wide = operands.iter().any(is_wide);
-        // A sum has no columns of its own: beyond it counting begins anew.
+        // A sum over columns has no columns of its own, so distances start from 0 again after it.
         let wide_operands = operands.iter().filter(|of| wide[of.index()]);
         shifted[id.index()] = wide_operands.map(|of| shifted[of.index()]).max().unwrap_or(0);
         let becomes_wide = match &node.op {
@@ -197,7 +193,7 @@ fn follow(network: &Network, layers: &SparseLayers, root: NodeId) -> Result<Foll
     }
     let columns_away = shifted.iter().zip(&wide).filter(|(_, wide)| **wide).map(|(away, _)| *away);
     let reach = columns_away.max().unwrap_or(0);
-    // A head in the middle must see as far as it reaches, and a column beyond that must be there.
+    // There must be a column beyond the reach of a head in the middle.
     if reach > LOCAL_COLUMNS / 2 - 1 {
         return Err(NotByColumns::mixes(network, root));
     }
@@ -207,7 +203,7 @@ fn follow(network: &Network, layers: &SparseLayers, root: NodeId) -> Result<Foll
 }
 
 impl Part {
-    /// The inputs of the part, where the whole is fed these; those that are cut are not numbers.
+    /// The inputs of the part for inputs of the whole network; cut nodes are NaN.
     pub fn fed(&self, inputs: &[Values]) -> Vec<Values> {
         let shapes = self.network.inputs().iter().map(|input| input.shape);
         let value = |(shape, of): (Shape, &PartInput)| match *of {

@@ -1,8 +1,8 @@
-//! Names of an enum's variants, written down once.
+//! The names of an enum's variants, stated once.
 
-/// One of a few values that have names.
+/// An enum whose values have names.
 pub trait Word: Copy + Send + Sync + 'static {
-    /// What a value is, in a message.
+    /// What a value is called in messages.
     const WHAT: &'static str;
     /// All values.
     const ALL: &'static [Self];
@@ -24,7 +24,7 @@ pub trait Word: Copy + Send + Sync + 'static {
     }
 }
 
-/// A word that names nothing.
+/// A word that is not the name of a value.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("there is no {what} `{found}`; there are {}", known.join(", "))]
 pub struct UnknownWord {
@@ -33,8 +33,8 @@ pub struct UnknownWord {
     known: Vec<&'static str>,
 }
 
-/// What the variants of an enum are called on the command line and in JSON. An enum without data is a [`Word`]: what
-/// it is stands before the names.
+/// Names the variants of an enum, for the command line and JSON. For an enum without data it implements [`Word`]; the
+/// text before the names says what a value is called in messages.
 #[macro_export]
 macro_rules! names {
     (with data $type:ident, $($variant:ident $word:literal),+ $(,)?) => {

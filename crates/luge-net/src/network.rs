@@ -17,8 +17,8 @@ pub struct Network {
     recognised: Recognised,
 }
 
-/// What was recognised in the graph. It follows from the graph, so it is no part of what makes two networks equal, and is
-/// not listed with them either: digests are made of listings.
+/// What was recognised in the graph. It follows from the graph, so comparisons ignore it. `Debug` leaves it out as well,
+/// because digests are made of that text.
 #[derive(Clone, Default)]
 struct Recognised {
     layers: OnceLock<Result<SparseLayers, Unrecognised>>,
@@ -47,24 +47,24 @@ impl Network {
         Self { nodes, parameters, inputs, loss, recognised: Recognised::default() }
     }
 
-    /// The sparse layers in the graph, searched for when they are first needed.
+    /// The sparse layers in the graph, recognised when they are first needed.
     ///
     /// # Errors
-    /// The node that is not what it would have to be.
+    /// The first node that does not fit.
     pub fn sparse_layers(&self) -> Result<&SparseLayers, &Unrecognised> {
         self.recognised.layers.get_or_init(|| recognise(self)).as_ref()
     }
 
-    /// Whether the arcs that every map over vertices lists are those that its table tells engines of. Asked once.
+    /// Checks, once, that every map over vertices lists the arcs that engines read from its table.
     ///
     /// # Errors
-    /// The first map that lists others, and the vertex at which it does.
+    /// The first map that lists other arcs, and the vertex at which it does.
     pub fn check_arcs(&self) -> Result<(), &Unrecognised> {
         let checked = self.recognised.arcs.get_or_init(|| check_arcs(self));
         checked.as_ref().copied()
     }
 
-    /// The parts of a network, to be put together otherwise.
+    /// The parts of a network, to build another one from.
     #[cfg(feature = "faults")]
     pub(crate) fn parts(&self) -> (Vec<Node>, Vec<Parameter>, Vec<Input>, NodeId) {
         (self.nodes.clone(), self.parameters.clone(), self.inputs.clone(), self.loss)
@@ -105,25 +105,25 @@ impl Network {
         &self.inputs
     }
 
-    /// The node that training lowers.
+    /// The node that training minimises.
     pub fn loss(&self) -> NodeId {
         self.loss
     }
 
-    /// Whether these values can be the network's parameters.
+    /// Whether these values have the shapes of the network's parameters.
     pub fn fits_parameters(&self, values: &[Values]) -> bool {
         let shapes: Vec<Shape> = self.parameters.iter().map(|p| p.shape).collect();
         values.iter().map(|v| v.shape).eq(shapes)
     }
 
-    /// Whether these values can be the network's inputs.
+    /// Whether these values have the shapes of the network's inputs.
     pub fn fits_inputs(&self, values: &[Values]) -> bool {
         let shapes: Vec<Shape> = self.inputs.iter().map(|i| i.shape).collect();
         values.iter().map(|v| v.shape).eq(shapes)
     }
 
-    /// For every node, whether the loss has a derivative through it with respect to some parameter:
-    /// it depends on a parameter, and the loss depends on it, in both cases not only through a stop-gradient.
+    /// For every node, whether a gradient flows through it: it depends on a parameter, and the loss depends on it, in both
+    /// cases not only through a stop-gradient.
     pub fn differentiated(&self) -> Vec<bool> {
         let mut from_parameter = vec![false; self.nodes.len()];
         for (i, node) in self.nodes.iter().enumerate() {
@@ -133,14 +133,17 @@ impl Network {
                 op => op.operands().iter().any(|o| from_parameter[o.index()]),
             };
         }
-        let to_loss = self.needed_by(&[self.loss], |id, node| match from_parameter[id.index()] {
-            true => node.op.operands(),
-            false => Vec::new(),
-        });
+        let to_loss = self.needed_up_to(&[self.loss], |id, _| !from_parameter[id.index()]);
         from_parameter.iter().zip(to_loss).map(|(&a, b)| a && b).collect()
     }
 
-    /// For every node, whether it is one of these or one that they are computed from; `operands` are what a node is computed from.
+    /// For every node, whether it is one of these or they are computed from it, not counting what only the nodes at
+    /// which `stops` is true are computed from.
+    pub(crate) fn needed_up_to(&self, nodes: &[NodeId], stops: impl Fn(NodeId, &Node) -> bool) -> Vec<bool> {
+        self.needed_by(nodes, |id, node| if stops(id, node) { Vec::new() } else { node.op.operands() })
+    }
+
+    /// The same where `operands` says which nodes a node is computed from.
     pub(crate) fn needed_by(
         &self,
         nodes: &[NodeId],
@@ -156,8 +159,8 @@ impl Network {
         needed
     }
 
-    /// Whether the loss is piecewise linear in the parameters, with kinks only where an affine function of them
-    /// changes sign: the networks on which an exact line search can find every kink.
+    /// Whether the loss is piecewise linear in the parameters, with kinks only where an affine function of them changes
+    /// sign. On such networks an exact line search finds every kink.
     pub fn is_piecewise_linear(&self) -> bool {
         // 0: constant, 1: affine in the parameters, 2: piecewise linear, 3: anything else.
         let mut degree = vec![0_u8; self.nodes.len()];

@@ -1,4 +1,4 @@
-//! Numbers as bit strings: what the machine finds on its read-only tape and leaves on its output tape.
+//! Numbers as bit strings, as on the machine's read-only tape and on its output tape.
 //!
 //! The lowest bit comes first and the sign last, because machines add from the lowest bit. A [`Word`] holds the bits
 //! of one number; bit 0 is the one nearest to the marker cell.
@@ -9,10 +9,9 @@
 //! | `fix:I.F:sm` | `I + F - 1` bits of magnitude, sign | multiples of `2^-F` in `±(2^(I-1) - 2^-F)` |
 //! | `float:E.M` or `float:E.M:sm` | `M` bits of mantissa, `E` of exponent, sign | 0 and `±(1 + mantissa / 2^M) 2^(exponent - bias)` |
 //!
-//! The bias is `2^(E-1) - 1`. Exponent 0 is zero, whatever the mantissa: there are no subnormal numbers, because the
-//! network that converts (see [`quantize`](crate::quantizer::quantize)) takes the leading bit of the mantissa for granted. There
-//! are no infinities and no NaN either, so every other exponent is a number.
-//! Negative zeros decode to 0 and are never written.
+//! The bias is `2^(E-1) - 1`. Exponent 0 means zero, whatever the mantissa: there are no subnormal numbers, because the
+//! network that converts (see [`quantize`](crate::quantizer::quantize)) relies on the leading bit of the mantissa. There are no
+//! infinities and no NaN either, so all other exponents are numbers. Negative zeros decode to 0 and are never written.
 //!
 //! Paper: Appendix B.
 
@@ -55,9 +54,9 @@ impl Word {
 /// What to do with numbers beyond the largest and smallest of a format.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Overflow {
-    /// Say so.
+    /// Return an error.
     Refuse,
-    /// Take the largest or smallest.
+    /// Use the largest or smallest number.
     Saturate,
 }
 
@@ -91,7 +90,7 @@ pub struct WrongLength {
 #[derive(Clone, Copy, Debug)]
 struct Nearest {
     word: Word,
-    /// Whether rounding alone led there.
+    /// Whether it was not saturated.
     in_range: bool,
 }
 
@@ -124,12 +123,12 @@ impl NumberFormat {
         self.magnitude(1)
     }
 
-    /// The bits of the number nearest to `value`; between two equally near ones, those whose lowest bit is 0, and
-    /// between 0 and the smallest number, 0. A value is out of range if a format with more bits would round it to
-    /// something beyond the largest or smallest number of this one.
+    /// The bits of the number nearest to `value`. Ties go to the number whose lowest bit is 0, and a tie between 0 and the
+    /// smallest number goes to 0. A value is out of range if a format with more bits would round it to a number beyond the
+    /// range of this one.
     ///
     /// # Errors
-    /// For NaN, and for values out of range unless they are to saturate.
+    /// For NaN, and for values out of range unless they saturate.
     pub fn encode(&self, value: f64, overflow: Overflow) -> Result<Word, EncodeError> {
         if value.is_nan() {
             return Err(EncodeError::NotANumber(*self));
@@ -144,7 +143,7 @@ impl NumberFormat {
         }
     }
 
-    /// The number these bits stand for, exactly. Bits above [`n_bits`](Self::n_bits) are ignored.
+    /// The number with these bits, exactly. Bits above [`n_bits`](Self::n_bits) are ignored.
     pub fn decode(&self, word: Word) -> f64 {
         match self {
             Self::Fixed(fixed) => fixed.decode(word),
@@ -152,7 +151,7 @@ impl NumberFormat {
         }
     }
 
-    /// The number of this format nearest to `value`: what the machine sees of it.
+    /// The number of this format nearest to `value`, as the machine reads it.
     ///
     /// # Errors
     /// As [`encode`](Self::encode).
@@ -176,7 +175,7 @@ impl NumberFormat {
         Ok(Word(bits.iter().rev().fold(0, |code, &bit| code << 1 | u32::from(bit))))
     }
 
-    /// All numbers of the format, rising, each once.
+    /// All numbers of the format, in ascending order, each once.
     pub fn all_values(&self) -> impl Iterator<Item = f64> + use<> {
         let format = *self;
         let negative = (1..=self.n_negative()).rev().map(move |rank| -format.magnitude(rank));
@@ -215,8 +214,8 @@ pub(crate) fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(biased.expect("the exponent of a normal number") << 52)
 }
 
-/// The bits of all numbers, -1 and 1, the lowest bit of the first number first; what is not a number counts as 0, and
-/// what is out of range as the nearest number in it.
+/// The bits of all numbers as -1 and 1, the lowest bit of the first number first. NaN becomes 0, and numbers out of range
+/// saturate.
 pub fn to_signs(format: NumberFormat, numbers: &[f64]) -> Vec<f64> {
     let word = |&number: &f64| format.encode(number, Overflow::Saturate).unwrap_or(Word(0));
     let sign = |bit: bool| if bit { 1.0 } else { -1.0 };
@@ -225,7 +224,7 @@ pub fn to_signs(format: NumberFormat, numbers: &[f64]) -> Vec<f64> {
     signs
 }
 
-/// The numbers that bits stand for; a bit is 1 where its value is positive.
+/// The numbers with these bits; positive values are bits that are 1.
 pub fn from_signs(format: NumberFormat, bits: &[f64]) -> Vec<f64> {
     let word = |bits: &[f64]| bits.iter().rev().fold(0, |code, &bit| code << 1 | u32::from(bit > 0.0));
     bits.chunks(format.n_bits() as usize).map(|bits| format.decode(Word(word(bits)))).collect()

@@ -1,10 +1,10 @@
 //! Numbers to bits and back as networks: what [`NumberFormat`] does natively, done by ReLU and product units.
 //!
 //! [`quantize`] gives the bits of [`NumberFormat::encode`] with [`Overflow::Saturate`](crate::numbers::Overflow::Saturate) for
-//! every finite number, not only for those of the format: all thresholds lie at the places where rounding changes its
-//! mind, the ramp of a threshold is as narrow as the gap between two neighbours in f64, and all differences that decide are
-//! exact. Numbers of the format are half a step away from every threshold, so small formats are as safe in f32; in f16 the
-//! slopes overflow.
+//! every finite number, not only for numbers of the format: the thresholds are exactly where the rounding changes, the ramp
+//! of a threshold is as narrow as the gap between two neighbours in f64, and all differences that matter are exact. Numbers
+//! of the format are half a step away from every threshold, so small formats are safe in f32 too; in f16 the slopes
+//! overflow.
 //!
 //! Units for each of the n values, where a format has N bits and floats have E exponent and M mantissa bits:
 //!
@@ -49,7 +49,7 @@ pub fn quantize(g: &mut GraphBuilder, format: &NumberFormat, values: NodeId) -> 
     g.gather("bits", positions.collect(), by_bit.expect("at least two bits"))
 }
 
-/// The numbers that bits stand for; the bits lie as [`quantize`] leaves them, and each is exactly 0 or 1.
+/// The numbers with these bits, in the order of [`quantize`]; each bit is exactly 0 or 1.
 ///
 /// # Panics
 /// If `bits` is not a vector of whole words.
@@ -72,12 +72,12 @@ fn absolute(g: &mut GraphBuilder, values: NodeId) -> (NodeId, NodeId) {
     (g.sum("absolute value", [(1.0, above), (1.0, below)]), negated)
 }
 
-/// Which of two equally near whole numbers is taken.
+/// How ties between two whole numbers are rounded.
 #[derive(Clone, Copy, Debug)]
 enum Ties {
-    /// The even one.
+    /// To the even one.
     ToEven,
-    /// The odd one where `odd` is 1, the even one where `even` is 1.
+    /// To the odd one where `odd` is 1, to the even one where `even` is 1.
     Either { even: NodeId, odd: NodeId },
 }
 

@@ -1,10 +1,10 @@
 //! Recognises sparse layers in a graph, so that an engine need not evaluate units that are zero.
 //!
-//! The graph is the only source of information. Starting from the loss, every node is held to an equation that says
-//! what it must be, including operands, maps, weights, biases and stop-gradients (`formula` says how equations are
-//! written), and every number that an engine gets is read from the node that holds it. A number with only one possible
-//! value is compared with it. If an equation does not hold, the network is not recognised, the reason names the node
-//! and the equation, and an engine that evaluates every unit has to train it.
+//! The graph is the only source of information. Starting from the loss, every node must match an equation, with its
+//! operands, maps, weights, biases and stop-gradients (`formula` describes how equations are written). Every number that
+//! an engine uses is read from its node; a number that can have only one value is compared with that value. If an
+//! equation does not match, the network is not recognised: the error names the node and the equation, and an engine that
+//! evaluates every unit has to train the network.
 
 mod formula;
 mod output;
@@ -20,37 +20,37 @@ use crate::{Arcs, Network, NodeId, Op, ParameterId, VertexTable, vertices::first
 pub use stream::{BitUse, StreamLayers};
 use walk::Walk;
 
-/// The typed sparse layers of a network: vertices with their gates and columns, cells and heads as weights.
+/// The sparse layers of a network: the vertices and their arcs, and the cells and heads, which are weights.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SparseLayers {
     /// The arcs of the vertices.
     pub table: Arc<VertexTable>,
     /// The weights on the vertices.
     pub vertex: ParameterId,
-    /// The cells that are weights, if there are any.
+    /// The cells that are weights, if any.
     pub cells: Option<ParameterId>,
-    /// The cells that are hidden units, if there are any. They depend on no weights but the labels.
+    /// The cells that are hidden units, if any. Of the weights, they depend on the labels alone.
     pub fixed_cells: Option<NodeId>,
     /// The heads.
     pub head: ParameterId,
-    /// What the landscape is made of.
+    /// The form of the landscape, and its numbers.
     pub form: Form,
-    /// What is built around the landscape; `None` if it is the loss itself.
+    /// What an extended network adds to the landscape; `None` if the landscape is the loss itself.
     pub joint: Option<OutputWiring>,
 }
 
 /// How the loss depends on vertex, cells and heads.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Form {
-    /// Slides on a simplex: `offset + levels and slides + write |read - [next]|^2 + read |[ahead] - now|^2 + shift |[moved] - head|^2`.
+    /// Slopes on a simplex: `offset + levels and slides + write |read - [next]|^2 + read |[ahead] - now|^2 + shift |[moved] - head|^2`.
     Slides {
         /// The constant.
         offset: f64,
-        /// The level of vertices at rest.
+        /// The level of halting vertices.
         at_rest: f64,
         /// The weight of an edge.
         edge: f64,
-        /// What is added to it for every symbol that stays; below 0.
+        /// What is added to that for every symbol that stays the same; below 0.
         symbol: f64,
         /// The weight of the write residual.
         write: f64,
@@ -62,16 +62,16 @@ pub enum Form {
         cell_rate: f64,
         /// The rate at which heads are moved.
         head_rate: f64,
-        /// Whether edges are units of their own, so that an edge also slopes at its far end; else gates with rows.
+        /// Whether every edge has units of its own, so that it also slopes at its far end; else one gate for each vertex.
         edge_units: bool,
-        /// Whether all edges weigh what `edge` and `symbol` say exactly, in any order of addition.
+        /// Whether the weight of every edge follows from `edge` and `symbol` exactly, in any order of addition.
         unrounded: bool,
     },
     /// Targets for stock gradient descent of rate 1, computed from saturated copies.
     Targets {
         /// The constant.
         offset: f64,
-        /// How much lower vertices at rest lie.
+        /// How much lower the loss is at halting vertices.
         drop: f64,
     },
 }
@@ -102,42 +102,42 @@ pub enum Carrier {
     Direction(NodeId),
 }
 
-/// What stands between the landscape and the least-squares loss.
+/// What an extended network adds between the landscape and the squared error.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct OutputWiring {
-    /// z, moved with rate 1.
+    /// z, trained with rate 1.
     pub labels: ParameterId,
     /// What is added to z.
     pub label_offset: f64,
     /// y.
     pub targets: NodeId,
-    /// Where y is fed.
+    /// The input that is y.
     pub targets_input: usize,
     /// The output.
     pub out: NodeId,
     /// The landscape's loss.
     pub landscape: NodeId,
-    /// 1 while z is too small to be labels: then the output is z.
+    /// psi: 1 while z is too small to be labels; the output is then z.
     pub initial: Ramp,
-    /// 1 while the landscape's loss is high: then the output is the carrier.
+    /// phi: 1 while the landscape's loss is high; the output is then the carrier.
     pub running: Ramp,
     /// The carrier.
     pub carrier: Carrier,
-    /// The output once both switches are closed. It depends on no weights but cells and labels, and has no gradient.
+    /// The output once both switches are closed. Of the weights, it depends on cells and labels alone; it has no gradient.
     pub primary: NodeId,
 }
 
-/// Why no sparse layers are recognised in a network.
+/// Why a network's sparse layers are not recognised.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("node {node}, {found} `{name}`, is not {expected}")]
 pub struct Unrecognised {
-    /// The node at which that was seen.
+    /// The node that does not match.
     pub node: usize,
     /// Its name.
     pub name: String,
     /// Its operation.
     pub found: &'static str,
-    /// What would have been recognised there.
+    /// What it would have to be.
     pub expected: Cow<'static, str>,
 }
 
@@ -148,7 +148,7 @@ impl Unrecognised {
     }
 }
 
-/// Holds every map over vertices to its table, arc by arc.
+/// Compares every map over vertices with its table, arc by arc.
 ///
 /// # Errors
 /// The first map that lists other arcs.
@@ -170,10 +170,10 @@ pub(crate) fn check_arcs(network: &Network) -> Result<(), Unrecognised> {
     Ok(())
 }
 
-/// Finds sparse layers in a network. [`Network::sparse_layers`] does so once and keeps the answer.
+/// Recognises the sparse layers of a network. [`Network::sparse_layers`] does so once and stores the result.
 ///
 /// # Errors
-/// The first node that is not what it would have to be.
+/// The first node that does not match.
 pub(crate) fn recognise(network: &Network) -> Result<SparseLayers, Unrecognised> {
     network.check_arcs().map_err(Clone::clone)?;
     let mut walk = Walk::new(network);
@@ -206,20 +206,20 @@ pub(crate) fn recognise(network: &Network) -> Result<SparseLayers, Unrecognised>
     Ok(layers)
 }
 
-/// Finds the layers of a network that learns from a stream.
+/// Recognises the layers of a network that learns from a stream.
 ///
 /// # Errors
-/// The first node that is not what it would have to be.
+/// The first node that does not match.
 pub fn stream_layers(network: &Network) -> Result<StreamLayers, Unrecognised> {
     network.check_arcs().map_err(Clone::clone)?;
     stream::read(&mut Walk::new(network))
 }
 
-/// Follows the inputs of a network whose loss is half a squared distance from what is fed at `targets`. The output must not depend on
-/// that input in any way, and on no other input but through the nodes in `through`.
+/// Checks where the inputs of a network go whose loss is half the squared distance of its output from the input `targets`.
+/// The output must not depend on that input, and on other inputs only through the nodes in `through`.
 ///
 /// # Errors
-/// The first node at which an input turns out to go elsewhere.
+/// The first input that goes elsewhere.
 pub fn check_inputs(network: &Network, targets: usize, through: &[NodeId]) -> Result<(), Unrecognised> {
     let mut walk = Walk::new(network);
     walk.hold("loss = 0.5 squares(out - y) + 0")?;
@@ -227,7 +227,7 @@ pub fn check_inputs(network: &Network, targets: usize, through: &[NodeId]) -> Re
     walk.check_inputs(walk.node("out"), targets, through)
 }
 
-/// What an engine evaluates itself must depend only on what it reads, and have no gradient.
+/// The nodes that an engine evaluates itself must depend only on weights it knows, and have no gradient.
 fn check_dependence(walk: &Walk<'_>, layers: &SparseLayers) -> Result<(), Unrecognised> {
     let labels = layers.joint.map(|joint| joint.labels);
     if let Some(fixed) = layers.fixed_cells {

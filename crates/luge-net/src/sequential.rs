@@ -54,7 +54,7 @@ impl LinearLayer {
         self.biases.len()
     }
 
-    /// Weights that are not zero.
+    /// The number of weights that are not zero.
     pub fn n_nonzero(&self) -> usize {
         self.weights.len()
     }
@@ -90,7 +90,7 @@ impl LinearLayer {
         self.biases[unit] = bias;
     }
 
-    /// Every weight and bias that a dense layer has.
+    /// The number of weights and biases of the dense layer, zeros included.
     pub fn n_weights(&self) -> u64 {
         (self.n_inputs as u64 + 1) * self.n_units() as u64
     }
@@ -131,12 +131,12 @@ impl Sequential {
         std::iter::once(first).chain(self.layers.iter().map(LinearLayer::n_units)).collect()
     }
 
-    /// Every weight and bias of the dense form.
+    /// The number of weights and biases of the dense network, zeros included.
     pub fn n_weights(&self) -> u64 {
         self.layers.iter().map(LinearLayer::n_weights).sum()
     }
 
-    /// Weights that are not zero; biases are not counted.
+    /// The number of weights that are not zero, without biases.
     pub fn n_nonzero(&self) -> usize {
         self.layers.iter().map(LinearLayer::n_nonzero).sum()
     }

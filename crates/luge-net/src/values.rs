@@ -89,7 +89,7 @@ impl Values {
         self.data[row * self.shape.cols + col]
     }
 
-    /// One entry, to be changed.
+    /// One entry, mutable.
     pub fn at_mut(&mut self, row: usize, col: usize) -> &mut f64 {
         &mut self.data[row * self.shape.cols + col]
     }

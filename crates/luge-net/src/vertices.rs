@@ -1,8 +1,7 @@
-//! Compact wide layers: maps over vertices v = (block, symbols), one vertex for every combination of the symbols
-//! that its block distinguishes.
+//! Tables of vertices: each block has one vertex for every combination of the symbols that it distinguishes.
 //!
-//! The connections of a vertex depend on its block and on a few of its symbols. So the arcs are stored once per
-//! block and combination of those symbols, and listed one by one only for code that evaluates every unit.
+//! The arcs of a vertex depend on its block and on a few of its symbols. So they are stored once per block and combination
+//! of these symbols, and listed one by one only for code that evaluates every unit.
 
 mod arcs;
 mod reading;
@@ -11,14 +10,14 @@ pub use arcs::Arcs;
 pub(crate) use arcs::n_self_edges;
 pub(crate) use reading::first_difference;
 
-/// Where the arcs of a vertex lead.
+/// What happens at a vertex: the next block, the symbols written, and the moves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Column {
-    /// The block of the vertices that may follow.
+    /// The next block.
     pub next: u32,
-    /// The tracks on which a symbol is put, whatever it was.
+    /// The tracks on which a symbol is written.
     pub put: u32,
-    /// The symbols put: a bit is set for +1. A subset of `put`.
+    /// The symbols written: a bit is set for +1. A subset of `put`.
     pub plus: u32,
     /// The tracks whose head moves one cell to the left.
     pub left: u32,
@@ -27,7 +26,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// The symbols left behind where `symbols` were found.
+    /// The symbols after the step, where `symbols` were before it.
     pub fn written(&self, symbols: u32) -> u32 {
         symbols & !self.put | self.plus
     }
@@ -38,19 +37,19 @@ impl Column {
     }
 }
 
-/// The columns of one block, one for every combination of the symbols it depends on; `None` where a vertex is at rest.
+/// A block: one column for every combination of the symbols that it depends on; `None` where its vertices halt.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Block {
     /// The tracks whose symbols tell the block's vertices apart.
     pub looks_at: u32,
-    /// The tracks its columns depend on, all of them among those it looks at.
+    /// The tracks that its columns depend on, a subset of `looks_at`.
     pub depends_on: u32,
     /// One column per combination, the lowest track in `depends_on` varying fastest.
     pub columns: Vec<Option<Column>>,
 }
 
-/// The arcs of all vertices. A block's vertices stand in a row, one for each combination of the symbols it looks at, the
-/// lowest track varying fastest; symbols are bits, set where the symbol of a track is +1.
+/// All vertices and their arcs. The vertices of a block are consecutive, one for each combination of the symbols it looks
+/// at, the lowest track varying fastest. Symbols are bits, set where the symbol of a track is +1.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VertexTable {
     n_tracks: usize,
@@ -66,7 +65,7 @@ pub struct VertexTable {
     patterns: Vec<(u32, u32)>,
 }
 
-/// Where a block's vertices, columns and marginals begin.
+/// The first vertex, column, marginal and combination of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Place {
     looks_at: u32,
@@ -83,7 +82,8 @@ impl VertexTable {
     /// A table of blocks; track `i` has row `rows[i]` in the matrices of cells, of which the first `n_trained` are weights.
     ///
     /// # Panics
-    /// If a block has not one column per combination of its symbols, depends on a track it does not look at, or leads nowhere.
+    /// If a block does not have one column per combination of its symbols, depends on a track that it does not look at, or
+    /// leads to a block that does not exist.
     pub fn new(rows: Vec<usize>, n_trained: usize, blocks: Vec<Block>) -> Self {
         let n_blocks = u32::try_from(blocks.len()).expect("at most 2^32 blocks");
         let small = |n: usize| u32::try_from(n).expect("at most 2^32 vertices, columns and marginals");
@@ -152,17 +152,17 @@ impl VertexTable {
         self.n_vertices
     }
 
-    /// Number of columns that are kept.
+    /// Number of columns.
     pub fn n_columns(&self) -> usize {
         self.columns.len()
     }
 
-    /// Number of combinations of symbols that some block tells apart; blocks that look at the same tracks share theirs.
+    /// Number of combinations of symbols that some block distinguishes; blocks that look at the same tracks share them.
     pub(crate) fn n_combinations(&self) -> usize {
         self.patterns.last().map_or(0, |&(mask, first)| first as usize + (1 << mask.count_ones()))
     }
 
-    /// `1 - n` for each combination of n symbols: the bias of a unit that is 1 where all of them are found, else 0.
+    /// `1 - n` for each combination of n symbols: the bias of a unit that is 1 if all n symbols are found, else 0.
     pub fn combination_biases(&self) -> Vec<f64> {
         let bias = |&(mask, _): &(u32, u32)| vec![1.0 - f64::from(mask.count_ones()); 1 << mask.count_ones()];
         self.patterns.iter().flat_map(bias).collect()
@@ -190,7 +190,7 @@ impl VertexTable {
         self.block_of[vertex] as usize
     }
 
-    /// The tracks whose symbols tell a block's vertices apart.
+    /// The tracks whose symbols distinguish a block's vertices.
     pub fn looks_at(&self, block: usize) -> u32 {
         self.blocks[block].looks_at
     }
@@ -207,34 +207,34 @@ impl VertexTable {
         deposit(vertex as u32 - first_vertex, looks_at)
     }
 
-    /// The vertex of a block whose heads find these symbols; those on tracks that the block does not look at do not matter.
+    /// The vertex of a block for these symbols; symbols on tracks that the block does not look at are ignored.
     pub fn vertex(&self, block: usize, symbols: u32) -> usize {
         let Place { looks_at, first_vertex, .. } = self.blocks[block];
         (first_vertex + extract(symbols, looks_at)) as usize
     }
 
-    /// The position of a vertex's column among those that are kept: the same for all vertices that share it.
+    /// The index of the column for these symbols; several vertices can share it.
     pub fn place(&self, block: usize, symbols: u32) -> usize {
         let Place { first_column, depends_on, .. } = self.blocks[block];
         first_column as usize + extract(symbols, depends_on) as usize
     }
 
-    /// The column kept at a place; `None` where its vertices are at rest.
+    /// The column with this index; `None` if its vertices halt.
     pub fn column_at(&self, place: usize) -> Option<&Column> {
         self.columns[place].as_ref()
     }
 
-    /// The column of a vertex; `None` if it is at rest.
+    /// The column of a vertex; `None` if it halts.
     pub fn column(&self, vertex: usize) -> Option<&Column> {
         self.column_at(self.place(self.block(vertex), self.symbols(vertex)))
     }
 
-    /// Whether the vertex may be followed by itself.
+    /// Whether the vertex can follow itself.
     pub fn has_self_edge(&self, vertex: usize) -> bool {
         self.column(vertex).is_some_and(|column| column.next as usize == self.block(vertex))
     }
 
-    /// Every column with its block, the symbols it depends on and their values.
+    /// All columns, each with its block, the tracks it depends on and their symbols.
     pub fn all_columns(&self) -> impl Iterator<Item = (usize, u32, u32, Option<&Column>)> {
         self.blocks.iter().enumerate().flat_map(move |(block, &Place { first_column, depends_on, .. })| {
             (0..1_u32 << depends_on.count_ones()).map(move |i| {
@@ -244,7 +244,7 @@ impl VertexTable {
         })
     }
 
-    /// The position among the marginals of the sum over a block's vertices with a given symbol on a track it looks at.
+    /// The index of the marginal that sums over the vertices of a block with a given symbol on a track.
     fn marginal(&self, block: usize, track: usize, plus: u32) -> usize {
         let Place { looks_at, first_marginal, .. } = self.blocks[block];
         let before = (looks_at & ((1 << track) - 1)).count_ones();
@@ -266,13 +266,13 @@ pub fn tracks(mut mask: u32) -> impl Iterator<Item = usize> {
 #[inline]
 pub fn extract(from: u32, mask: u32) -> u32 {
     if mask & mask.wrapping_add(1) == 0 {
-        // The lowest bits lie together as they are.
+        // The mask has no gaps, so the bits are packed already.
         return from & mask;
     }
     tracks(mask).enumerate().fold(0, |packed, (at, track)| packed | (from >> track & 1) << at)
 }
 
-/// Packed bits spread to the places of `mask`, the lowest first.
+/// The inverse of [`extract`]: packed bits moved to the places of `mask`, the lowest first.
 pub fn deposit(packed: u32, mask: u32) -> u32 {
     if mask & mask.wrapping_add(1) == 0 {
         return packed & mask;

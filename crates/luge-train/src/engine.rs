@@ -6,7 +6,7 @@ use luge_net::{Network, SparseValues, Values};
 
 use crate::{LossRange, Outcome, Snapshot, StopRule, TrainError};
 
-/// What one step found and changed, track by track as bits.
+/// What one step found and changed; masks have a bit for each track.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct StepDelta {
     /// The loss before the step.
@@ -21,24 +21,24 @@ pub struct StepDelta {
     pub flipped: u32,
 }
 
-/// One of the macrosteps of steps that an engine remembers.
+/// One of the macrosteps that an engine has stored.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct MacrostepId(pub u32);
 
 impl MacrostepId {
-    /// The number of the macrostep, for tables of them.
+    /// The macrostep's index in a table.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// The steps of a macrostep: the same ones whenever it is made.
+/// The steps of a macrostep, which are the same whenever it is made.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct MacrostepSteps {
     /// The vertex the first step is made from.
     pub from: usize,
-    /// What each step finds and changes. The last one leads to the block of its vertex; at which of the block's vertices the next
-    /// macrostep begins is for that one to say.
+    /// What each step finds and changes. Of the last one only the vertex's block counts; the next macrostep says at which
+    /// vertex of that block it begins.
     pub changes: Vec<StepDelta>,
 }
 
@@ -64,7 +64,7 @@ pub trait Engine {
     /// If the engine cannot compute it.
     fn loss(&mut self) -> Result<f64, TrainError>;
 
-    /// The gradient at the current parameters, one block per parameter; `None` if the engine computes no more of it than a
+    /// The gradient at the current parameters, one block per parameter; `None` if the engine computes only the part that a
     /// step needs.
     ///
     /// # Errors
@@ -85,9 +85,9 @@ pub trait Engine {
     /// As for [`step`](Self::step).
     fn run(&mut self, stop: &StopRule) -> Result<Outcome, TrainError>;
 
-    /// Steps as [`run`](Self::run) does and adds what every step changed, cells and heads being exactly one of the values they
-    /// can have; `false`, and no step, from an engine that does not report changes. May stop short of a step that needs a closer
-    /// look, which [`step`](Self::step) then makes.
+    /// Steps as [`run`](Self::run) does and appends what every step changed, if cells and heads are exactly one of the values
+    /// they can have. Returns `false`, and makes no step, if the engine does not report changes. It may stop before a step
+    /// that only [`step`](Self::step) can make.
     ///
     /// # Errors
     /// As for [`step`](Self::step).
@@ -96,8 +96,9 @@ pub trait Engine {
         Ok(false)
     }
 
-    /// Steps as [`run`](Self::run) does, until `made` has so many macrosteps, and adds those it made, of which [`macrostep`](Self::macrostep)
-    /// tells the steps; `false`, and no step, where the next step belongs to no macrostep.
+    /// Steps as [`run`](Self::run) does, until `made` has `most` macrosteps, and appends the macrosteps that it made;
+    /// [`macrostep`](Self::macrostep) gives their steps. Returns `false`, and makes no step, if the next step is not part of
+    /// a macrostep.
     ///
     /// # Errors
     /// As for [`step`](Self::step).
@@ -120,24 +121,25 @@ pub trait Engine {
         Ok(MacrostepSteps::default())
     }
 
-    /// Where the loss has been, over every step of [`run`](Self::run).
+    /// The range of the loss over all steps of [`run`](Self::run).
     fn losses(&self) -> Option<LossRange>;
 
     /// The vertex, if one clearly has all the weight.
     fn vertex(&self) -> Option<usize>;
 
-    /// The cell a head is on, if it is clearly on one.
+    /// The cell that a head is on, if it is clearly on one.
     fn head(&self, track: usize) -> Option<i64>;
 
     /// What a cell holds.
     fn cell(&self, track: usize, cell: i64) -> f64;
 
-    /// The stored cells of a track from a first one on, eight in a byte, a bit set where the symbol is +1, if they are kept so.
+    /// The first stored cell of a track, and the stored cells, eight to a byte, with a bit set where the symbol is +1; `None`
+    /// if they are not stored so.
     fn packed_cells(&self, _track: usize) -> Option<(i64, &[u8])> {
         None
     }
 
-    /// The cells that are kept; all others are blank.
+    /// The stored cells; all others are blank.
     fn stored_cells(&self, track: usize) -> Range<i64>;
 
     /// The labels the network holds, z.
@@ -146,7 +148,7 @@ pub trait Engine {
     /// All weights that are not zero.
     fn snapshot(&self) -> Snapshot;
 
-    /// All weights, of which only what is not blank and not zero is listed; `None` if a tape has outgrown the network's matrices.
+    /// All weights, as sparse matrices; `None` if a tape has outgrown the network's matrices.
     fn sparse_parameters(&self) -> Option<Vec<SparseValues>> {
         self.snapshot().weights_of(self.network(), &[])
     }
@@ -156,21 +158,21 @@ pub trait Engine {
         self.snapshot().parameters_of(self.network(), &[])
     }
 
-    /// The first cell on which a head has weight and its weights from there on, for every track.
+    /// For every track, the first cell on which its head has weight, and the head's weights from there on.
     fn heads(&self) -> Vec<(i64, Vec<f64>)> {
         self.snapshot().tapes.into_iter().map(|tape| (tape.head_first, tape.head)).collect()
     }
 
-    /// The most that an engine which keeps symbols instead of weights leaves out: of a cell's distance from -1 and 1, and of a head's
-    /// weight from 0 and 1.
+    /// For an engine that stores symbols instead of weights: how far the weights of cells may be from -1 and 1, and those of
+    /// heads from 0 and 1.
     fn left_out(&self) -> (f64, f64) {
         (0.0, 0.0)
     }
 
-    /// How far a weight that a step leaves behind may lie from the one that dense evaluation gives: 0 where arithmetic is
-    /// exact. Relative for weights larger than 1.
+    /// How far a weight after a step may be from that of the dense engine: 0 if the arithmetic is exact. Relative for weights
+    /// larger than 1.
     fn rounding(&self) -> f64;
 
-    /// Bytes held for cells.
+    /// Bytes used for cells.
     fn cell_bytes(&self) -> usize;
 }

@@ -11,16 +11,16 @@ pub enum TrainError {
         /// "parameters" or "inputs".
         what: &'static str,
     },
-    /// An exact line search must know every kink.
+    /// An exact line search needs to know every kink.
     #[error("line search needs a loss that is piecewise linear in its parameters; this network's is not")]
     NotPiecewiseLinear,
     /// Line search is defined for one simplex.
     #[error("line search moves a single simplex block, but the network also has gradient-step parameters")]
     NotOneSimplex,
-    /// The automatic differentiator refused.
+    /// Automatic differentiation failed.
     #[error("automatic differentiation failed: {0}")]
     Autodiff(#[from] candle_core::Error),
-    /// Every unit would be evaluated.
+    /// The dense engine evaluates every arc.
     #[error(
         "the dense engine evaluates every arc, and there are {n_arcs}; at most {most} fit into memory, so use another engine"
     )]
@@ -40,16 +40,16 @@ pub enum TrainError {
         /// How many are trained.
         max: u64,
     },
-    /// A sparse engine needs layers whose units are mostly zero, and finds none in the graph.
+    /// The sparse engines need layers that they recognise in the graph.
     #[error("the network has no sparse layers: {0}")]
     Unrecognised(#[from] Unrecognised),
-    /// Training does not begin where the sparse layers are mostly zero.
+    /// The initial weights are not those of a vertex and heads.
     #[error("the sparse layers cannot be used: {why}")]
     NotSparse {
         /// What is missing.
         why: &'static str,
     },
-    /// A switch of the extended network is neither open nor closed.
+    /// A switch of the extended network is half open.
     #[error(
         "the {switch} switch is half open ({open}), where the sparse layers do not suffice; use the dense engine"
     )]
@@ -71,7 +71,7 @@ pub enum TrainError {
         /// The step.
         step: u64,
     },
-    /// Remembered steps need exact arithmetic.
+    /// Stored steps need exact arithmetic.
     #[error("the exact engine cannot be used: {why}")]
     NotExact {
         /// The reason, with its numbers.

@@ -1,13 +1,13 @@
-//! Snapshots as bytes: a symbol takes a bit, any other weight eight bytes.
+//! Snapshots as bytes: one bit for a symbol, eight bytes for any other weight.
 
 use crate::{PackedCells, Snapshot, TapeSnapshot};
 
-/// The bytes are not those of a snapshot.
+/// The bytes do not encode a snapshot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("not a snapshot of weights")]
 pub struct NotASnapshot;
 
-/// How a list of weights is kept.
+/// How a list of weights is encoded.
 const SIGNS: u8 = 0;
 const WEIGHTS: u8 = 1;
 
@@ -19,7 +19,7 @@ impl Snapshot {
         bytes
     }
 
-    /// The step and the weights as bytes, whatever path led there.
+    /// The step and the weights as bytes, without the path.
     pub fn weight_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         put(&mut bytes, self.step);
@@ -39,36 +39,36 @@ impl Snapshot {
         bytes
     }
 
-    /// The snapshot that bytes stand for.
+    /// The snapshot that bytes encode.
     ///
     /// # Errors
-    /// If they are not exactly those of one.
+    /// If they do not encode exactly one.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, NotASnapshot> {
-        let mut rest = Rest(bytes);
-        let path = rest.number()?;
-        let step = rest.number()?;
-        let n_vertices = rest.count(16)?;
+        let mut reader = Reader(bytes);
+        let path = reader.number()?;
+        let step = reader.number()?;
+        let n_vertices = reader.count(16)?;
         let mut vertices = Vec::with_capacity(n_vertices);
         for _ in 0..n_vertices {
-            let vertex = usize::try_from(rest.number()?).map_err(|_| NotASnapshot)?;
-            vertices.push((vertex, f64::from_bits(rest.number()?)));
+            let vertex = usize::try_from(reader.number()?).map_err(|_| NotASnapshot)?;
+            vertices.push((vertex, f64::from_bits(reader.number()?)));
         }
-        let labels = rest.weights()?;
-        let n_lanes = rest.count(1)?;
-        let mut tapes = Vec::with_capacity(n_lanes);
-        for _ in 0..n_lanes {
-            let first = rest.number()? as i64;
-            let cells = rest.cells()?;
-            let head_first = rest.number()? as i64;
+        let labels = reader.weights()?;
+        let n_tapes = reader.count(1)?;
+        let mut tapes = Vec::with_capacity(n_tapes);
+        for _ in 0..n_tapes {
+            let first = reader.number()? as i64;
+            let cells = reader.cells()?;
+            let head_first = reader.number()? as i64;
             let in_range = |cell: i64| cell.unsigned_abs() <= 1 << 40;
-            // A head may be as far from the cells that are kept as a tape is long: a blank tape keeps none.
+            // A blank tape stores no cells, so a head may be as far from the stored cells as a tape is long.
             let near = head_first.abs_diff(first) <= cells.len() as u64 + MAX_DISTANCE;
             if !in_range(first) || !in_range(head_first) || !near {
                 return Err(NotASnapshot);
             }
-            tapes.push(TapeSnapshot { first, cells, head_first, head: rest.weights()? });
+            tapes.push(TapeSnapshot { first, cells, head_first, head: reader.weights()? });
         }
-        if rest.0.is_empty() { Ok(Self { step, path, vertices, labels, tapes }) } else { Err(NotASnapshot) }
+        if reader.0.is_empty() { Ok(Self { step, path, vertices, labels, tapes }) } else { Err(NotASnapshot) }
     }
 }
 
@@ -79,7 +79,7 @@ fn put(bytes: &mut Vec<u8>, number: u64) {
     bytes.extend(number.to_le_bytes());
 }
 
-/// Numbers in a row: a bit each if all are -1 or 1, otherwise eight bytes.
+/// Consecutive numbers: one bit each if all are -1 or 1, otherwise eight bytes each.
 fn put_cells(bytes: &mut Vec<u8>, cells: &PackedCells) {
     put(bytes, cells.len() as u64);
     match cells.bytes() {
@@ -94,10 +94,10 @@ fn put_cells(bytes: &mut Vec<u8>, cells: &PackedCells) {
     }
 }
 
-/// The bytes that are still to be read.
-struct Rest<'b>(&'b [u8]);
+/// Reads values from the bytes that are left.
+struct Reader<'b>(&'b [u8]);
 
-impl<'b> Rest<'b> {
+impl<'b> Reader<'b> {
     fn take(&mut self, n: usize) -> Result<&'b [u8], NotASnapshot> {
         let (taken, rest) = self.0.split_at_checked(n).ok_or(NotASnapshot)?;
         self.0 = rest;
@@ -109,7 +109,7 @@ impl<'b> Rest<'b> {
         Ok(u64::from_le_bytes(bytes))
     }
 
-    /// How many items follow, of at least so many bytes each.
+    /// The number of items that follow, each of at least `bytes` bytes.
     fn count(&mut self, bytes: usize) -> Result<usize, NotASnapshot> {
         let count = usize::try_from(self.number()?).map_err(|_| NotASnapshot)?;
         let fits = count.checked_mul(bytes).is_some_and(|all| all <= self.0.len());
@@ -121,7 +121,7 @@ impl<'b> Rest<'b> {
         match self.take(1)?[0] {
             SIGNS => Ok(PackedCells::of_bytes(self.take(count.div_ceil(8))?, count)),
             WEIGHTS => {
-                let mut weights = Rest(self.take(count.checked_mul(8).ok_or(NotASnapshot)?)?);
+                let mut weights = Reader(self.take(count.checked_mul(8).ok_or(NotASnapshot)?)?);
                 let numbers = (0..count).map(|_| weights.number().map(f64::from_bits));
                 Ok(numbers.collect::<Result<Vec<f64>, _>>()?.into())
             }

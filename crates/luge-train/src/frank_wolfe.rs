@@ -1,4 +1,4 @@
-//! The conditional gradient step on a simplex.
+//! The Frank-Wolfe step on a simplex.
 //!
 //! Departs from the paper: the update adds (y - x), printed with a minus; a tie stays where it is.
 

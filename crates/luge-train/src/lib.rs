@@ -1,7 +1,7 @@
-//! Gradient descent, and nothing else.
+//! Gradient descent on networks.
 //!
-//! This crate knows networks, not machines: it cannot name a Turing machine, and a test on the workspace's
-//! dependencies keeps it so. All an engine has is the network and its gradient.
+//! This crate does not know Turing machines, and a test on the workspace's dependencies keeps it so. All that an engine has
+//! is the network and its gradient.
 
 mod dense;
 mod engine;
@@ -54,7 +54,7 @@ pub enum Rate {
     /// All the way to the vertex.
     #[default]
     One,
-    /// As far as the loss falls: exact, for piecewise linear losses only.
+    /// To the lowest loss on the way, by an exact line search; for piecewise linear losses only.
     LineSearch,
 }
 

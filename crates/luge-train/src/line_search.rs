@@ -4,8 +4,8 @@ use luge_net::{Network, Op, Values, evaluate};
 
 /// The fraction of the way from `from` to `to` at which the loss is lowest; the farthest of equal ones.
 ///
-/// A piecewise linear function is lowest at a kink or at an end, and a kink is where some ReLU's input, which is
-/// affine in the parameters, changes sign.
+/// A piecewise linear function is lowest at a kink or at an end. A kink is where the input of some ReLU, which is affine in
+/// the parameters, changes sign.
 pub(crate) fn search(network: &Network, from: &Values, to: &Values, inputs: &[Values]) -> f64 {
     let at = |fraction: f64| {
         let mix = |(a, b): (&f64, &f64)| a + fraction * (b - a);

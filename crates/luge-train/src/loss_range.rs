@@ -1,6 +1,6 @@
 //! The range of the loss during a run.
 
-/// Where the loss has been.
+/// The range of the loss.
 #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
 pub struct LossRange {
     /// Before the first step.

@@ -1,8 +1,8 @@
-//! The cells of a tape in a snapshot: a bit each if all are symbols, otherwise numbers.
+//! The cells of a tape: one bit each if all are symbols, otherwise numbers.
 
 use crate::sparse::BLANK;
 
-/// Cells in a row, each -1 or 1 in a bit, or any numbers.
+/// Consecutive cells: one bit each if all are -1 or 1, otherwise numbers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PackedCells(Kept);
 
@@ -31,7 +31,7 @@ impl PackedCells {
         Self(Kept::Signs(bytes, n_cells))
     }
 
-    /// Cells that were packed, eight to a byte; bits beyond the last cell do not count.
+    /// Cells that are packed already, eight to a byte; bits beyond the last cell are ignored.
     pub(crate) fn of_bytes(bytes: &[u8], n_cells: usize) -> Self {
         let mut bytes = bytes.to_vec();
         if let (Some(last), 1..) = (bytes.last_mut(), n_cells % 8) {
@@ -118,7 +118,7 @@ impl PackedCells {
 
     /// The cells from the first to the last that is not blank.
     pub(crate) fn written(&self) -> std::ops::Range<usize> {
-        // Bytes of blanks are passed over at once.
+        // Skip whole bytes of blanks first.
         let (from, to) = match &self.0 {
             Kept::Signs(bytes, n_cells) => {
                 let last = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
@@ -157,13 +157,13 @@ impl From<Vec<f64>> for PackedCells {
     }
 }
 
-/// Whether every number is -1 or 1. Without a branch for each, so that several are looked at at once.
+/// Whether every number is -1 or 1. Written without a branch per number, so that it can be vectorised.
 fn are_symbols(numbers: &[f64]) -> bool {
     let differs = |number: &f64| number.abs().to_bits() ^ 1.0_f64.to_bits();
     numbers.iter().fold(0, |bits, number| bits | differs(number)) == 0
 }
 
-/// Up to eight symbols in a byte, a bit for each that is 1.
+/// Up to eight symbols as a byte.
 #[inline]
 fn packed(symbols: &[f64]) -> u8 {
     symbols.iter().zip(0..).fold(0, |byte, (symbol, at)| byte | ((!symbol.to_bits() >> 63) as u8) << at)

@@ -7,7 +7,7 @@
 /// What a digest is multiplied by before the next vertex is added.
 pub const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The digest of a path that goes on to a vertex; of no path at all it is 0.
+/// The digest of a path extended by a vertex; the empty path has digest 0.
 #[inline]
 pub fn visit(path: u64, vertex: usize) -> u64 {
     path.wrapping_mul(MULTIPLIER).wrapping_add(vertex as u64 + 1)

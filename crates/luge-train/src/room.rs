@@ -1,9 +1,9 @@
-//! How rows of cells grow: by half of their size, long ones by an eighth, so that repeated growth stays cheap.
+//! How rows of cells grow: by half of their size, long ones by an eighth.
 
 /// The least that is added at once.
 const LEAST: i64 = 16;
 
-/// What is added to a row of middling length.
+/// What is added to rows of medium length.
 const LONG: i64 = 1 << 16;
 
 /// How many cells to add before and after those from `first` on, so that `low` to `high` are among them.

@@ -1,8 +1,9 @@
 //! Plain SGD on linear layers and ReLUs: squared loss, one constant rate, one sample a step.
 //!
-//! This module is what `torch.optim.SGD(net.parameters(), lr=rate)` does to an `nn.Sequential`, and knows nothing else: no weight
-//! is frozen, no gradient stopped. [`DenseSgd`] trains every weight and bias. [`SparseSgd`] goes through the weights that are not zero at
-//! the start and moves the biases of units that have no weights; [`Perturbation`] bounds what training all others would change.
+//! This is what `torch.optim.SGD(net.parameters(), lr=rate)` does to an `nn.Sequential`: no weight is frozen and no
+//! gradient is stopped. [`DenseSgd`] trains every weight and bias. [`SparseSgd`] uses only the weights that are not zero at
+//! the start, and trains the biases of units without weights; [`Perturbation`] bounds what training all others would
+//! change.
 
 mod dense;
 mod perturbation;
@@ -61,7 +62,7 @@ pub trait SequentialEngine {
     fn biases(&self, layer: usize) -> Vec<f64>;
 }
 
-/// The errors of all outputs, and the loss that they are.
+/// The errors of all outputs, and their loss.
 fn errors<T: Real>(outputs: &[T], y: &[f64]) -> (Vec<T>, f64) {
     assert_eq!(outputs.len(), y.len(), "a label for each output");
     let errors: Vec<T> = outputs.iter().zip(y).map(|(&output, &y)| output - T::near(y)).collect();
@@ -71,4 +72,11 @@ fn errors<T: Real>(outputs: &[T], y: &[f64]) -> (Vec<T>, f64) {
 
 fn relu<T: Real>(value: T) -> T {
     if value > T::ZERO { value } else { T::ZERO }
+}
+
+/// Takes slopes back through the ReLUs of these sums.
+fn through_relus<T: Real>(slopes: &mut [T], sums: &[T]) {
+    for (slope, &sum) in slopes.iter_mut().zip(sums) {
+        *slope = if sum > T::ZERO { *slope } else { T::ZERO };
+    }
 }

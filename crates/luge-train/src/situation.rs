@@ -1,8 +1,8 @@
-//! One step in one situation, differentiated on the network itself: what the certificate's `gradient` line stands on.
+//! The network differentiated in one situation: the basis of the certificate's `gradient` line.
 //!
-//! What a gradient step does follows from the vertex, the symbols under the heads and those that will be read. So the network is cut to
-//! what such a step depends on ([`Local`]), and for each situation the cut is evaluated and differentiated at weights that show it: every
-//! unit, every weight. All weights after the step are compared with those that the step is said to lead to.
+//! A gradient step follows from the vertex, the symbols under the heads and the symbols that will be read. So the network
+//! is cut down to what such a step depends on ([`Local`]). For each situation the cut is evaluated and differentiated,
+//! every unit and every weight, and all weights after the step are compared with the expected ones.
 
 mod differs;
 mod surroundings;
@@ -15,7 +15,8 @@ use crate::{Dense, MAX_GAIN_ERROR, Precision, ROUNDING, Rate, ReversePass, Train
 pub use differs::Differs;
 pub use surroundings::Surroundings;
 
-/// A step that is said to be made, track by track as bits. What is not known is free: the step must be the same whatever it is.
+/// A situation and the expected step; masks have a bit for each track. Symbols that are not known are free: the step must be
+/// the same whatever they are.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Situation {
     /// The vertex before the step.
@@ -34,7 +35,7 @@ pub struct Situation {
     pub flipped: u32,
 }
 
-/// Where the heads are put among the columns.
+/// The columns in which the heads are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HeadColumn {
     /// Far from both ends of the tapes.
@@ -45,42 +46,42 @@ pub enum HeadColumn {
     Last,
 }
 
-/// What a look at a situation has shown.
+/// What the network does in a situation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Look {
     /// The network's loss before the step.
     pub loss: f64,
-    /// How far cells and heads lie from the values they stand for after the step.
+    /// How far cells and heads are from their ideal values after the step.
     pub drift: (f64, f64),
 }
 
-/// The network's loss and the derivative by the landscape's, at one level of the landscape.
+/// The network's loss and its derivative by the landscape's loss, at one loss of the landscape.
 #[derive(Clone, Copy, Debug)]
 struct Carried {
     loss: f64,
     gain: f64,
 }
 
-/// Differentiates a network in one situation after the other.
+/// Differentiates a network in many situations.
 pub struct SituationCheck<'l> {
     local: &'l Local,
     layers: &'l SparseLayers,
     landscape: ReversePass<'l>,
     output: Option<(ReversePass<'l>, Vec<Values>, Vec<Values>)>,
     weights: Vec<Values>,
-    /// The weights that the step is said to lead to.
+    /// The expected weights after the step.
     after: Vec<Values>,
     inputs: Vec<Values>,
     carried: HashMap<u64, Carried>,
-    /// Nodes that say for every vertex whether its block is the next one.
+    /// The nodes that are 1 for every vertex of the next block, and 0 for all others.
     of_blocks: Vec<NodeId>,
-    /// How far cells and heads may lie from the values they stand for before a step, and must not lie after it.
+    /// How far cells and heads may be from their ideal values, before and after a step.
     allowed: (f64, f64),
 }
 
 impl<'l> SituationCheck<'l> {
-    /// A network that was cut, fed with `inputs`, whose labels are these; `allowed` is how far cells and heads may lie from the values
-    /// they stand for: nothing where arithmetic is exact.
+    /// Checks a network that was cut, with these inputs and labels; `allowed` is how far cells and heads may be from their
+    /// ideal values: 0 if the arithmetic is exact.
     pub fn new(
         local: &'l Local,
         layers: &'l SparseLayers,
@@ -115,16 +116,16 @@ impl<'l> SituationCheck<'l> {
         }
     }
 
-    /// The place of a block of weights in the cut.
+    /// The index of a block of weights in the cut.
     fn block(&self, id: ParameterId) -> Option<usize> {
         self.local.landscape.parameters.iter().position(|&of| of == Some(id))
     }
 
-    /// Differentiates the network in a situation and compares every weight after the step. Symbols that are free are `fill`; weights lie
-    /// as far from the values they stand for as they may if `blurred`.
+    /// Differentiates the network in a situation and compares every weight after the step. Free symbols are `fill`; if
+    /// `blurred`, weights are as far from their ideal values as they may be.
     ///
     /// # Errors
-    /// In what the step differs.
+    /// The first difference from the expected step.
     pub fn look(
         &mut self,
         situation: &Situation,
@@ -149,7 +150,7 @@ impl<'l> SituationCheck<'l> {
             let of_head = id == Some(self.layers.head);
             let of_vertex = id == Some(self.layers.vertex);
             let allowed = if of_head || of_vertex { self.allowed.1 } else { self.allowed.0 };
-            // Where weights are not exact, the step itself is rounded as well.
+            // If weights are not exact, the step itself is rounded as well.
             let allowed = if allowed > 0.0 { allowed + 8.0 * f64::EPSILON } else { 0.0 };
             let farthest = self.compare(situation.vertex, block, gradient, |_| allowed)?;
             match of_head {
@@ -161,7 +162,7 @@ impl<'l> SituationCheck<'l> {
         Ok(Look { loss, drift })
     }
 
-    /// The weights and cells that show a situation, those that its step leads to, and the column of each head, by row.
+    /// The weights and cells in a situation, those expected after its step, and the column of each head, by row.
     fn around(
         &self,
         situation: &Situation,
@@ -207,15 +208,15 @@ impl<'l> SituationCheck<'l> {
             let moved_head = std::array::from_fn(|column| f64::from(u8::from(column == next)));
             after.tracks.push([symbols, moved_head]);
         }
-        // A read-only cell that is said to change cannot be shown to.
+        // A read-only cell cannot change: no weights match such an expectation.
         if situation.flipped & table.all_tracks() & !table.trained_tracks() != 0 {
             after.tracks.iter_mut().for_each(|[cells, _]| cells.fill(f64::NAN));
         }
         (before, after, heads)
     }
 
-    /// The vertex that a step on the simplex goes to, also where symbols that are free are others: each of them tilts the slopes towards
-    /// vertices that look at it by at most four times the weight of reading.
+    /// Compares the vertex that a step on the simplex leads to, whatever the free symbols are: each of them changes the slope
+    /// of vertices that look at it by at most four times the weight of the read residual.
     fn compare_best(
         &self,
         situation: &Situation,
@@ -243,8 +244,8 @@ impl<'l> SituationCheck<'l> {
         if own & !ahead.0 != 0 { differs(found) } else { Ok(()) }
     }
 
-    /// Where the next vertex is a product of a factor of its block and a factor of its symbols, the first is 0 in all blocks but the next
-    /// one, which knows all symbols it looks at: so no free symbol can open another vertex, alone or with others.
+    /// Where the next vertex is the product of a factor for its block and a factor for its symbols, the first factor must be 0
+    /// for all blocks but the next, and the next block must look at no free symbol. Then no free symbol can lead elsewhere.
     fn check_other_blocks(&self, situation: &Situation) -> Result<(), Differs> {
         let Situation { vertex, to, ahead, .. } = *situation;
         let table = &self.layers.table;
@@ -261,7 +262,7 @@ impl<'l> SituationCheck<'l> {
         if !self.of_blocks.is_empty() && free != 0 { differs(to as usize) } else { Ok(()) }
     }
 
-    /// The loss at a vertex at rest of a landscape that stands alone, with all free symbols -1 and with all of them +1.
+    /// The loss of a landscape without extended network at a halting vertex, with all free symbols -1 and with all of them +1.
     pub fn losses_at_rest(&mut self, vertex: u32) -> [f64; 2] {
         let table = &self.layers.table;
         let known = (table.looks_at(table.block(vertex as usize)), table.symbols(vertex as usize));
@@ -273,7 +274,7 @@ impl<'l> SituationCheck<'l> {
         })
     }
 
-    /// Columns far from every head add exactly 0 to every sum, and have no gradient.
+    /// Checks that columns far from every head add exactly 0 to every sum.
     fn check_far_columns(&self, situation: &Situation, heads: &[usize]) -> Result<(), Differs> {
         let reach = self.local.reach;
         let differs = |node: NodeId| {
@@ -283,10 +284,10 @@ impl<'l> SituationCheck<'l> {
         for &node in &self.local.summed {
             for (entry, &value) in self.landscape.value(node).iter().enumerate() {
                 let (row, column) = (entry / LOCAL_COLUMNS, entry % LOCAL_COLUMNS);
-                // A head that is not quite on its cell lies on the next one as well.
+                // A head that is not exactly on its cell is on the next one as well.
                 let far =
                     column.abs_diff(heads[row % heads.len()]) > reach + usize::from(self.allowed.1 > 0.0);
-                if far && value.abs().partial_cmp(&0.0) != Some(std::cmp::Ordering::Equal) {
+                if far && value != 0.0 {
                     return differs(node);
                 }
             }
@@ -294,8 +295,8 @@ impl<'l> SituationCheck<'l> {
         Ok(())
     }
 
-    /// The loss and the gain at a level of the landscape. The labels must have no gradient there, and the primary network, which is fed
-    /// no number, must not be seen.
+    /// The network's loss and gain for a loss of the landscape. The labels must have no gradient there, and the primary
+    /// network, whose value is NaN here, must not matter.
     fn carry(&mut self, landscape: f64) -> Result<Carried, Differs> {
         let Some((pass, parameters, inputs)) = &mut self.output else {
             return Ok(Carried { loss: landscape, gain: 1.0 });
@@ -310,34 +311,28 @@ impl<'l> SituationCheck<'l> {
         let loss = pass.evaluate(parameters, inputs);
         let gradient = pass.gradient(1.0);
         let gain = gradient[own].data[0];
-        let moved = gradient.iter().enumerate().any(|(i, block)| {
-            i != own
-                && block
-                    .data
-                    .iter()
-                    .any(|slope| slope.abs().partial_cmp(&0.0) != Some(std::cmp::Ordering::Equal))
-        });
+        // A slope that is NaN is not 0 either.
+        let moves = |(i, block): (usize, &Values)| i != own && block.data.iter().any(|&slope| slope != 0.0);
         let most =
             if matches!(self.layers.form, Form::Slides { .. }) { self.allowed.1 } else { MAX_GAIN_ERROR };
-        match () {
-            () if loss.is_nan() => return differs("the output depends on the primary network"),
-            () if moved => return differs("the labels have a gradient"),
-            () if (gain - 1.0).abs().partial_cmp(&most) == Some(std::cmp::Ordering::Greater)
-                || gain.is_nan() =>
-            {
-                return differs("the carrier scales the gradient by another number than 1");
-            }
-            () => {}
+        if loss.is_nan() {
+            return differs("the output depends on the primary network");
+        }
+        if gradient.iter().enumerate().any(moves) {
+            return differs("the labels have a gradient");
+        }
+        if gain.is_nan() || (gain - 1.0).abs() > most {
+            return differs("the carrier scales the gradient by another number than 1");
         }
         let carried = Carried { loss, gain };
         self.carried.insert(landscape.to_bits(), carried);
         Ok(carried)
     }
 
-    /// Holds the reverse pass to candle's automatic differentiation, at the weights of the last look.
+    /// Compares the reverse pass with candle's automatic differentiation, at the weights of the last look.
     ///
     /// # Errors
-    /// If candle refuses; within, the block of weights that it differentiates otherwise.
+    /// If candle fails; the inner error names the block of weights whose gradients differ.
     pub fn hold_to_candle(&mut self, situation: &Situation) -> Result<Result<(), Differs>, TrainError> {
         let landscape = self.landscape.evaluate(&self.weights, &self.inputs);
         let mut alike =
@@ -353,7 +348,7 @@ impl<'l> SituationCheck<'l> {
     }
 }
 
-/// The first block of weights that candle differentiates otherwise, or `loss`.
+/// The first block of weights whose gradient differs from candle's, or `loss`; `None` if all agree.
 fn same_gradient(
     pass: &mut ReversePass<'_>,
     network: &luge_net::Network,

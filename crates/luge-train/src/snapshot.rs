@@ -13,7 +13,7 @@ pub struct Snapshot {
     pub path: u64,
     /// Weights on vertices.
     pub vertices: Vec<(usize, f64)>,
-    /// z, if the network has labels; on a stream the memory of a batch follows.
+    /// z, if the network has labels; on a stream, followed by the memory of a batch.
     pub labels: Vec<f64>,
     /// One per track, in the order of a vertex's symbols.
     pub tapes: Vec<TapeSnapshot>,
@@ -24,7 +24,7 @@ pub struct Snapshot {
 pub struct TapeSnapshot {
     /// The cell of the first value, counted as the columns of the network's matrices.
     pub first: i64,
-    /// The cells that are kept; all others are blank.
+    /// The stored cells; all others are blank.
     pub cells: PackedCells,
     /// The cell of the head's first weight.
     pub head_first: i64,
@@ -93,8 +93,8 @@ impl Snapshot {
         Some(weights)
     }
 
-    /// The snapshot of parameters after so many steps; `fixed` are the rows of cells that are hidden units. It has tapes only if
-    /// the network's sparse layers are known.
+    /// The snapshot of these weights; `fixed` are the rows of cells that are hidden units. It has tapes only if the network's
+    /// sparse layers are recognised.
     pub(crate) fn of(
         network: &Network,
         (step, path): (u64, u64),
@@ -145,12 +145,12 @@ fn written_cells(block: &SparseValues, row: usize) -> PackedCells {
     cells.into()
 }
 
-/// The places of a row, counted from `first` on, that hold another number than `common`.
+/// The columns of a row, counted from `first` on, with a number other than `common`.
 fn placed(first: i64, numbers: impl Iterator<Item = f64>, common: f64) -> Vec<(i64, f64)> {
     (first..).zip(numbers).filter(|(_, number)| number.total_cmp(&common).is_ne()).collect()
 }
 
-/// A matrix from what its rows hold; `None` if a column lies outside.
+/// A matrix from the exceptions in its rows; `None` if a column is outside.
 fn by_rows(shape: Shape, common: f64, mut rows: Vec<(usize, Vec<(i64, f64)>)>) -> Option<SparseValues> {
     rows.sort_by_key(|(row, _)| *row);
     let mut others = Vec::with_capacity(rows.iter().map(|(_, numbers)| numbers.len()).sum());
@@ -168,7 +168,7 @@ fn by_rows(shape: Shape, common: f64, mut rows: Vec<(usize, Vec<(i64, f64)>)>) -
 pub fn vertex_parameter(network: &Network) -> Option<ParameterId> {
     let of = |id: &ParameterId| &network.parameters()[id.index()];
     let simplex = || network.parameter_ids().find(|id| of(id).step_rule == StepRule::Simplex);
-    // Without layers and a simplex, as in a landscape of targets that is not recognised, the name says it.
+    // A landscape of targets that is not recognised has no simplex either, so the name decides.
     let named = || network.parameter_ids().find(|id| of(id).name == "vertex");
     network.sparse_layers().ok().map(|layers| layers.vertex).or_else(simplex).or_else(named)
 }

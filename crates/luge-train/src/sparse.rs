@@ -1,8 +1,8 @@
 //! The sparse engine: the same loss and gradient in f64, evaluating only units and weights that are not zero.
 //!
-//! At a vertex one gate is open, its row leads to one block, and heads touch a few cells. All of this is read from
-//! the network's graph ([`luge_net::Network::sparse_layers`]); loss, slopes and steps are computed from the current
-//! weights, including drift. Tests compare this engine with the dense engine, which knows nothing of such layers.
+//! At a vertex one gate is open, its edges lead to one block, and each head is on a few cells. This structure is
+//! recognised in the network's graph ([`luge_net::Network::sparse_layers`]). Loss, slopes and steps are computed from the
+//! current weights, drift included. Tests compare this engine with the dense engine, which knows nothing of such layers.
 
 mod columns;
 mod engine;
@@ -26,14 +26,14 @@ pub(crate) use tape::BLANK;
 use tape::{Cells, Head, Tape};
 use tapes::Tapes;
 
-/// Trains a network with typed sparse layers, one vertex at a time.
+/// Trains a network whose sparse layers are recognised.
 #[derive(Clone, Debug)]
 pub struct Sparse<'n> {
     network: &'n Network,
     layers: &'n SparseLayers,
-    /// The numbers of [`Form::Slides`] as the steps need them.
+    /// The numbers of [`Form::Slides`], prepared for steps.
     slides: Option<Slides>,
-    /// What every vertex does.
+    /// What happens at each vertex.
     actions: Actions,
     around: Option<OutputStage<'n>>,
     place: Place,
@@ -44,7 +44,7 @@ pub struct Sparse<'n> {
     here: Option<Here>,
 }
 
-/// What was found at the current parameters.
+/// Loss and next step at the current weights.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Here {
     loss: f64,
@@ -54,9 +54,9 @@ struct Here {
 /// Where the step leads.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum NextStep {
-    /// The labels are read; nothing else has a gradient.
+    /// The step reads the labels; no other weight has a gradient.
     Labels,
-    /// To this vertex; cells and heads step with this gain. `busy` names the tapes that were looked at.
+    /// The step leads to this vertex. Cells and heads move with this gain, on the tracks in `busy`.
     Vertex { to: usize, gain: f64, busy: u32 },
     /// Nothing has a gradient.
     Rest,
@@ -156,7 +156,7 @@ impl<'n> Sparse<'n> {
         Ok(Self { steps: snapshot.step, path: snapshot.path, losses, ..engine })
     }
 
-    /// The same engine to differentiate single steps with, labels read and on cells of its own.
+    /// A copy for single steps on cells of its own, after the labels are read.
     pub(crate) fn for_probing(&self) -> Result<Self, TrainError> {
         let mut around = self.around.clone();
         if let Some(around) = &mut around
@@ -207,14 +207,15 @@ impl<'n> Sparse<'n> {
             return Ok(Here { loss: landscape, next_step: NextStep::Vertex { to, gain: 1.0, busy } });
         };
         if around.finished(landscape)? {
-            let loss = around.primary_loss(self.layers, &self.tapes.rows);
+            let loss =
+                around.primary_loss_of(self.layers, &|track, cell| self.tapes.rows[track].cells.at(cell));
             return Ok(Here { loss, next_step: NextStep::Rest });
         }
         let through = around.carry(landscape);
         Ok(Here { loss: through.loss, next_step: NextStep::Vertex { to, gain: through.gain, busy } })
     }
 
-    /// The landscape's loss, the vertex to go to, and the tapes that were looked at.
+    /// The landscape's loss, the next vertex, and the tracks on which something happens.
     #[inline(always)]
     fn look_at_landscape<const ONE: bool>(&mut self) -> Result<(f64, usize, u32), TrainError> {
         let (table, vertex) = (&*self.layers.table, self.place.vertex);
@@ -234,8 +235,8 @@ impl<'n> Sparse<'n> {
         Ok((offset + level + 0.5 * (squares + self.place.distance(to)), to, busy))
     }
 
-    /// Steps for as long as nothing else happens: no label is read, no switch moves, no rule stops. Whatever ends this is found again by
-    /// [`differentiate`](Self::differentiate).
+    /// Steps from vertex to vertex until something else is due: labels are read, a switch moves, or the stop rule holds.
+    /// [`differentiate`](Self::differentiate) then finds out what.
     fn run_cached<const ONE: bool>(&mut self, stop: &StopRule, range: &mut LossRange) {
         let (mut losses, mut steps, mut path) = (*range, self.steps, self.path);
         while steps < stop.most_steps {
@@ -249,7 +250,8 @@ impl<'n> Sparse<'n> {
         (self.steps, self.path, *range) = (steps, path, losses);
     }
 
-    /// The network's loss for one of the landscape, and its gain; `None` where something else than a step to a vertex may happen.
+    /// The network's loss and gain for a loss of the landscape; `None` if something other than a step to a vertex may be
+    /// due.
     #[inline(always)]
     fn goes_on(&self, landscape: f64, stop: &StopRule) -> Option<(f64, f64)> {
         let (loss, gain) = match &self.around {
@@ -259,7 +261,7 @@ impl<'n> Sparse<'n> {
                 (through.loss, through.gain)
             }
         };
-        // Not where the loss is no number either.
+        // False for NaN as well.
         (loss > stop.loss_at_most && loss < f64::INFINITY).then_some((loss, gain))
     }
 

@@ -5,8 +5,8 @@ use luge_net::{Columns, Network, SparseValues, Values};
 
 use crate::{Dense, Engine, Precision, Rate, Snapshot, TrainError};
 
-/// How far a weight of size 1 may lie from the dense engine's where numbers are rounded on the way: through a carrier whose
-/// gain is not exactly 1, or constants that are not powers of two.
+/// How far a weight of size 1 may be from the dense engine's if numbers are rounded: because the gain of the carrier is not
+/// exactly 1, or constants are not powers of two.
 pub const ROUNDING: f64 = 1.0 / (1_u64 << 40) as f64;
 
 /// What the dense engine says about one step.
@@ -18,12 +18,12 @@ pub struct Agreement {
     pub n_weights: usize,
     /// The largest difference of a weight.
     pub largest: f64,
-    /// The first weight that differs by more than is allowed; `None` if the step is the network's own.
+    /// The first weight that differs by more than allowed, if any.
     pub differs: Option<Difference>,
 }
 
 impl Agreement {
-    /// Whether a loss that was found before the step is the dense engine's, up to [`ROUNDING`].
+    /// Whether a loss before the step agrees with the dense engine's, up to [`ROUNDING`].
     pub fn has_loss(&self, found: f64) -> bool {
         (self.loss - found).abs() <= ROUNDING * self.loss.abs()
     }
@@ -42,7 +42,7 @@ pub struct Difference {
     pub found: f64,
 }
 
-/// Why a step cannot be looked at.
+/// Why a step cannot be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum SpotError {
     /// The snapshots are not those before and after one step.
@@ -64,10 +64,10 @@ pub enum SpotError {
     Train(#[from] TrainError),
 }
 
-/// Looks at steps of one run.
+/// Checks steps of one run.
 ///
-/// Columns of the network's matrices that are alike, before the step and after it, are evaluated and differentiated once: see
-/// [`Columns`]. Where that is not possible every column is.
+/// Columns of the network's matrices that are equal, before the step and after it, are evaluated and differentiated once:
+/// see [`Columns`]. If that is not possible, every column is.
 pub struct SpotCheck<'n> {
     network: &'n Network,
     inputs: Vec<Values>,
@@ -76,7 +76,7 @@ pub struct SpotCheck<'n> {
 }
 
 impl<'n> SpotCheck<'n> {
-    /// A network to hold steps to, whose column `c` is cell `c - shift` of each tape; an empty `shift` stands for zeros.
+    /// Checks steps on a network whose column `c` is cell `c - shift` of each tape; an empty `shift` stands for zeros.
     ///
     /// # Errors
     /// If the inputs do not fit.
@@ -88,7 +88,7 @@ impl<'n> SpotCheck<'n> {
         Ok(Self { network, inputs: inputs.to_vec(), shift: shift.to_vec(), columns })
     }
 
-    /// Evaluates and differentiates every column, alike or not.
+    /// Evaluates and differentiates every column, even if several are equal.
     #[must_use]
     pub fn column_by_column(mut self) -> Self {
         self.columns = None;
@@ -150,7 +150,7 @@ impl<'n> SpotCheck<'n> {
         Ok(agreement)
     }
 
-    /// Notes how far weights that are alike, the first of them at this place, lie from the dense engine's.
+    /// Compares `count` equal weights, the first of them at this place, with the dense engine's.
     fn compare(
         &self,
         agreement: &mut Agreement,

@@ -1,11 +1,11 @@
 //! Training on a stream: every step sees another batch.
 //!
-//! [`Dense`] makes such a step like any other, from another input. [`SparseStream`] uses the layers recognised in
-//! the network's graph and only weights that are not zero: the vertex, the cells under the heads, the memory and
+//! For [`Dense`] this is a step like any other, with new inputs. [`SparseStream`] uses the layers recognised in the
+//! network's graph, and touches only weights that are not zero: the vertex, the cells under the heads, the memory and
 //! the slot.
 
 use luge_net::{
-    BitUse, Column, Network, StreamLayers, Values, faults, numbers::Overflow, stream_layers, tracks,
+    BitUse, Column, Network, Shape, StreamLayers, Values, faults, numbers::Overflow, stream_layers, tracks,
 };
 
 use crate::{Dense, Engine, TrainError};
@@ -38,7 +38,8 @@ impl StreamEngine for Dense<'_> {
     }
 
     fn step_on(&mut self, features: &[f64], labels: &[f64]) -> Result<(), TrainError> {
-        self.feed(&batch(Engine::network(self), features, labels)?)?;
+        let (x, y) = batch_shapes(Engine::network(self), features, labels)?;
+        self.feed(&[Values::new(x, features.to_vec()), Values::new(y, labels.to_vec())])?;
         self.step()
     }
 
@@ -47,16 +48,15 @@ impl StreamEngine for Dense<'_> {
     }
 }
 
-/// The inputs of a network on a stream: x, then y.
-fn batch(network: &Network, features: &[f64], labels: &[f64]) -> Result<Vec<Values>, TrainError> {
-    let [x, y] = network.inputs() else { return Err(TrainError::Shapes { what: "inputs" }) };
-    if (x.shape.len(), y.shape.len()) != (features.len(), labels.len()) {
-        return Err(TrainError::Shapes { what: "inputs" });
+/// The shapes of a network's inputs x and y, if a batch fits them.
+fn batch_shapes(network: &Network, features: &[f64], labels: &[f64]) -> Result<(Shape, Shape), TrainError> {
+    match network.inputs() {
+        [x, y] if (x.shape.len(), y.shape.len()) == (features.len(), labels.len()) => Ok((x.shape, y.shape)),
+        _ => Err(TrainError::Shapes { what: "inputs" }),
     }
-    Ok(vec![Values::new(x.shape, features.to_vec()), Values::new(y.shape, labels.to_vec())])
 }
 
-/// Weights below this size are dropped: one of them added to a weight of size 1 changes nothing.
+/// Smaller weights are dropped: added to a weight of size 1 they change nothing.
 const NEGLIGIBLE: f64 = 1.0 / (1_u64 << 60) as f64;
 
 /// Trains a network on a stream from its sparse layers.
@@ -68,20 +68,20 @@ pub struct SparseStream<'n> {
     vertices: Vec<(usize, f64)>,
     /// Weights of each head that are not zero, by row.
     heads: Vec<Vec<(usize, f64)>>,
-    /// The rows of cells that are weights.
+    /// The cells that are weights, row by row.
     cells: Vec<f64>,
-    /// The other rows, as the memory's saturated copy shows them.
+    /// The other cells: constants, and the saturated copy of the memory.
     fixed: Vec<f64>,
     memory: Vec<f64>,
-    /// What the memory is pulled to: its saturated copy, after this step's change.
+    /// The memory's targets: its saturated copy after this step's change.
     held: Vec<f64>,
-    /// Whether the memory is exactly what it is pulled to.
+    /// Whether the memory equals its targets.
     settled: bool,
     labels: Vec<f64>,
     /// The symbols under the heads, a bit for each track.
     under: u32,
-    /// The tracks on which a step that neither writes nor moves would move a weight: the head or the cell under it is not exactly where
-    /// it is pulled to.
+    /// The tracks whose head, or the cell under it, does not equal its target: even a step that neither writes nor moves
+    /// the head changes a weight there.
     loose: u32,
     /// The tracks whose cells are not weights.
     fixed_tracks: u32,
@@ -183,7 +183,7 @@ impl<'n> SparseStream<'n> {
         &self.memory
     }
 
-    /// The gain of a step, unless the fault of this name is planted: then 1 in all steps but every hundredth.
+    /// The gain of a step. If the fault of this name is planted it is 1, except in every hundredth step.
     fn gain_of(&self, what: &str, gain: f64) -> f64 {
         let often = faults::planted(what) && !self.steps.is_multiple_of(100);
         let rarely = faults::planted("gain 1 now and then") && self.steps % 100 == 50;
@@ -196,7 +196,7 @@ impl<'n> SparseStream<'n> {
         Ok(sign > 0.0)
     }
 
-    /// Bits of this step's features, or of the labels in the slot, where the memory is renewed.
+    /// Overwrites the bits of the memory that this step renews: with those of its features, or of the labels in the slot.
     fn renew_memory(&mut self, what: BitUse, features: &[f64]) {
         let width = self.layers.format.n_bits() as usize;
         for (number, &at) in self.layers.order.iter().enumerate() {
@@ -229,8 +229,7 @@ impl<'n> SparseStream<'n> {
         column: &Column,
         (of_cells, of_heads): (f64, f64),
     ) -> Result<(), TrainError> {
-        let row = self.layers.table.rows()[track];
-        let at = alone(&self.heads[row]).ok_or(TrainError::Blurred { step: self.steps })?;
+        let (row, at) = (self.layers.table.rows()[track], self.head(track)?);
         let trained = row < self.layers.table.n_trained();
         let mut written = None;
         if trained {
@@ -255,13 +254,13 @@ impl<'n> SparseStream<'n> {
         Ok(())
     }
 
-    /// Whether the next step takes the batch that passes: no other step sees its features.
+    /// Whether the next step takes its batch; other steps do not look at the features.
     #[must_use]
     pub fn takes(&self) -> bool {
         alone(&self.vertices).is_some_and(|vertex| self.layers.uses[vertex] == BitUse::Take)
     }
 
-    /// Pulls the memory to what it holds.
+    /// Moves the memory towards its targets.
     fn pull_memory(&mut self, gain: f64) {
         if self.settled {
             return;
@@ -273,7 +272,7 @@ impl<'n> SparseStream<'n> {
         }
     }
 
-    /// Opens the slot to the labels that pass, or pulls it back.
+    /// Moves the slot: by a step that takes to minus the batch's labels, by all others back towards minus the carrier.
     fn move_slot(&mut self, takes: bool, gain: f64, labels: &[f64]) {
         let carrier = self.layers.carrier;
         for (weight, &label) in self.labels.iter_mut().zip(labels) {
@@ -292,10 +291,7 @@ impl StreamEngine for SparseStream<'_> {
     }
 
     fn step_on(&mut self, features: &[f64], labels: &[f64]) -> Result<(), TrainError> {
-        let [x, y] = self.network.inputs() else { return Err(TrainError::Shapes { what: "inputs" }) };
-        if (x.shape.len(), y.shape.len()) != (features.len(), labels.len()) {
-            return Err(TrainError::Shapes { what: "inputs" });
-        }
+        batch_shapes(self.network, features, labels)?;
         let vertex = self.vertex()?;
         let Some(&column) = self.layers.table.column(vertex) else {
             self.steps += 1;
@@ -340,7 +336,7 @@ impl StreamEngine for SparseStream<'_> {
     }
 }
 
-/// Pulls the weight at `target` to 1 and all others to 0.
+/// Moves the weight at `target` towards 1 and all others towards 0.
 fn pull(weights: &mut Vec<(usize, f64)>, target: usize, gain: f64) {
     let mut found = false;
     weights.retain_mut(|(at, weight)| {
@@ -354,7 +350,7 @@ fn pull(weights: &mut Vec<(usize, f64)>, target: usize, gain: f64) {
     }
 }
 
-/// The only weight that saturates at 1, if all others saturate at 0.
+/// The position whose saturated copy is 1, if those of all others are 0.
 fn alone(weights: &[(usize, f64)]) -> Option<usize> {
     let mut found = None;
     for &(at, weight) in weights {
@@ -367,7 +363,7 @@ fn alone(weights: &[(usize, f64)]) -> Option<usize> {
     found
 }
 
-/// The sign that a weight saturates at.
+/// The saturated copy of a weight, if it is -1 or 1.
 fn sign(weight: f64) -> Option<f64> {
     (weight.abs() >= 0.5).then(|| weight.signum())
 }

@@ -7,16 +7,16 @@ use crate::{Engine, TrainError};
 /// When training is done.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StopRule {
-    /// Done at the first step whose loss is at most this.
+    /// Training stops at the first step whose loss is at most this.
     pub loss_at_most: f64,
-    /// Not before this step.
+    /// It does not stop before this step.
     pub not_before: u64,
-    /// Give up after this many steps.
+    /// It gives up after this many steps.
     pub most_steps: u64,
 }
 
 impl StopRule {
-    /// How training ends at a step with this loss; `None` if it goes on.
+    /// How training ends at a step with this loss; `None` if it continues.
     #[inline]
     pub fn verdict(&self, steps: u64, loss: f64) -> Option<Outcome> {
         match () {
@@ -82,11 +82,11 @@ pub struct Iterate<'a, E: ?Sized> {
     pub step: u64,
     /// The loss here.
     pub loss: f64,
-    /// Everything else: vertex, heads, cells, all weights.
+    /// The engine, for everything else.
     pub engine: &'a mut E,
 }
 
-/// Steps until the stop rule holds, the observer breaks off or the loss is lost.
+/// Steps until the stop rule holds or the observer breaks.
 ///
 /// # Errors
 /// If the engine cannot compute a gradient. How training ends is the outcome, never an error.

@@ -7,7 +7,7 @@ use luge_net::{GraphBuilder, NodeId, NumberFormat, quantizer};
 /// How the extended network converts numbers to bits and bits to numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum BitConversion {
-    /// By nodes that convert, which are not counted as units, as in the paper.
+    /// By conversion nodes, which are not counted as units, as in the paper.
     #[default]
     Native,
     /// By ReLU and product units, counted like all others.
@@ -30,7 +30,7 @@ impl BitConversion {
 
     /// The numbers whose bits lie in cells.
     ///
-    /// The network's bits are exactly 0 and 1 for cells within 1/2 of -1 and 1: further off no cell decodes.
+    /// With units, the bits are exactly 0 and 1 for cells within 1/2 of -1 and 1; other cells cannot be decoded anyway.
     pub(crate) fn dequantize(self, g: &mut GraphBuilder, format: NumberFormat, cells: NodeId) -> NodeId {
         match self {
             Self::Native => g.dequantize("theta", format, cells),

@@ -1,4 +1,4 @@
-//! Carriers: from the scalar l_TM to an output of the labels' shape whose least-squares loss is l_TM again.
+//! Carriers: from the scalar l_TM to an output of the labels' shape whose squared error is l_TM again.
 //!
 //! Paper: §5.3 and Appendix C.
 
@@ -26,7 +26,7 @@ impl Carrier {
     }
 }
 
-/// Carries `loss` on labels that are already under stop-gradient, or not if one wants the printed version.
+/// Carries `loss`. The labels are under stop-gradient already, except in the printed version.
 pub(crate) fn carry(
     g: &mut GraphBuilder,
     carrier: Carrier,
@@ -70,7 +70,7 @@ fn perpendicular(g: &mut GraphBuilder, z: NodeId, guarded: bool) -> NodeId {
         g.sum_all("label on axis", product)
     };
     let (on_v, on_w) = (along(g, v), along(g, w));
-    // e_1 unless it carries more than half of |z|^2; then e_2 carries less.
+    // e_1, unless it has more than half of |z|^2; then e_2, which has less.
     let on_v_squared = g.square("axis choice", on_v);
     let room = g.sum("axis choice", [(0.5, norm), (-1.0, on_v_squared)]);
     let chosen = g.select("axis choice", room, v, w);

@@ -2,10 +2,10 @@
 
 use luge_net::NumberFormat;
 
-/// What a cell of the marks tape says about the cell of the data tape beside it.
+/// A mark: what is in the data tape's cell at the same position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mark {
-    /// Nothing: inside a number, or beyond the data.
+    /// Another bit of a number, or nothing.
     Inside,
     /// The lowest bit of a feature.
     Feature,
@@ -25,10 +25,10 @@ impl Mark {
     }
 }
 
-/// The sizes of a learning task, which decide where every bit lies.
+/// The sizes of a learning task, which determine the cell of every bit.
 ///
-/// Cell 0 is a marker: every head starts there on a symbol that does not depend on the data. The numbers follow
-/// without gaps, sample by sample, features before labels, each with its lowest bit first.
+/// Cell 0 is a marker: every head starts there, on a symbol that does not depend on the data. The numbers follow without
+/// gaps, sample by sample, features before labels, each with its lowest bit first.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DataLayout {
     /// n.
@@ -37,7 +37,7 @@ pub struct DataLayout {
     pub n_features: usize,
     /// m.
     pub n_labels: usize,
-    /// How a number becomes bits.
+    /// The number format.
     pub format: NumberFormat,
 }
 

@@ -8,7 +8,7 @@ use luge_machine::{
 
 use super::layout::{DataLayout, Mark};
 
-/// A machine TM(x, y) -> theta, lowered, with the parts its tapes play.
+/// A machine TM(x, y) -> theta in normal form, and the roles of its tapes.
 #[derive(Clone, Debug)]
 pub struct Learner {
     machine: Machine,
@@ -43,7 +43,7 @@ pub enum LearnerError {
     /// Theta is written.
     #[error("tape `theta` is read-only")]
     ThetaReadOnly,
-    /// The file's input already lies where the data go.
+    /// The file's own input is on a tape that the data need.
     #[error("the machine's file lays an input on tape `{0}`, where the data go")]
     Occupied(String),
     /// No normal form.
@@ -52,8 +52,8 @@ pub enum LearnerError {
 }
 
 impl Learner {
-    /// Finds the parts by the tapes' names: `data` (bits, read), `marks` (read-only, optional) and `theta` (bits, written).
-    /// A machine with a single tape of any name finds its data on it and leaves theta there, from cell 1 on.
+    /// Finds the tapes by name: `data` (bits, read), `marks` (read-only, optional) and `theta` (bits, written). A machine
+    /// with a single tape, of any name, has its data and theta on it, theta from cell 1 on.
     ///
     /// # Errors
     /// If a tape is missing or has other symbols than it needs.
@@ -96,7 +96,7 @@ impl Learner {
         &self.machine
     }
 
-    /// The machine and what lies on its own tapes, in the native format.
+    /// The machine and its own input, in the native format.
     pub fn native_text(&self) -> String {
         let input = (self.own_input != Input::default()).then_some(&self.own_input);
         Format::Native.write(&self.machine, input).unwrap_or_default()

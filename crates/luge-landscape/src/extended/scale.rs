@@ -1,9 +1,9 @@
-//! Constants that follow from the number format and the primary network: room for the final loss, and eps.
+//! The scale of a landscape: every possible final loss must be below the stopping level.
 
 use super::{DataLayout, ExtendedOptions};
 use crate::{AskedConstants, ConstantsError, ExternalConstants, LandscapeKind, Primary, power_of_two_from};
 
-/// The user's constants with a scale at which every possible final loss lies below the stopping level.
+/// The user's constants, with a scale at which every possible final loss is below the stopping level.
 pub(super) fn with_room(
     n_tapes: usize,
     primary: &dyn Primary,
@@ -35,7 +35,7 @@ fn scale_from(value: f64) -> f64 {
     power_of_two_from(value.max(1.0 / 1_048_576.0))
 }
 
-/// What the final loss is bounded by: given, or from the format and the primary network.
+/// The bound on the final loss: the user's, or what follows from the format and the primary network.
 pub(super) fn highest_final_loss(primary: &dyn Primary, options: &ExtendedOptions) -> f64 {
     options.final_loss.unwrap_or_else(|| final_loss(primary, &options.layout))
 }

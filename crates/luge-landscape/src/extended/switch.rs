@@ -4,10 +4,10 @@
 
 use luge_net::{GraphBuilder, NodeId};
 
-/// A ramp of two ReLUs: 0 up to `low`, 1 from `high` on; with `high` below `low`, 1 down there and 0 from `low` on.
+/// A ramp of two ReLUs: 0 up to `low`, 1 from `high` on. If `high` is below `low`, it is 1 up to `high` and 0 from `low` on.
 ///
-/// `ReLU(a) - ReLU(a - 1)` with `a = (t - low) / (high - low)` rounded once saturates at exactly 0 and 1. Departs from
-/// the paper's text as most would program it: two quotients rounded apart end at 2e-16 instead of 0.
+/// `ReLU(a) - ReLU(a - 1)` with `a = (t - low) / (high - low)` rounded once saturates at exactly 0 and 1. Departs from the
+/// paper as most would program it: two quotients, each rounded, end at 2e-16 instead of 0.
 pub(crate) fn ramp(g: &mut GraphBuilder, name: &str, t: NodeId, low: f64, high: f64, once: bool) -> NodeId {
     let slope = 1.0 / (high - low);
     let raised = g.affine(name, 1.0, t, -low);
@@ -25,8 +25,8 @@ pub(crate) fn ramp(g: &mut GraphBuilder, name: &str, t: NodeId, low: f64, high: 
 
 /// A falling ramp: 1 up to `low`, 0 from `high` on.
 ///
-/// Turned round it is 0 at the far end however far that is: `1 - ramp` would need `a - (a - 1)` to be 1, which fails from
-/// 2^53 on. Departs from the paper, which subtracts from 1.
+/// A ramp with `low` and `high` exchanged is exactly 0 however large t is; `1 - ramp` would need `a - (a - 1)` to be 1,
+/// which fails from 2^53 on. Departs from the paper, which subtracts from 1.
 pub(crate) fn falling_ramp(
     g: &mut GraphBuilder,
     name: &str,
@@ -42,7 +42,7 @@ pub(crate) fn falling_ramp(
     g.affine(name, -1.0, rising, 1.0)
 }
 
-/// `open * on + (1 - open) * off`: fully open or closed, a switch of ours does not look at the other branch.
+/// `open * on + (1 - open) * off`; with `ours`, a branch with weight 0 is ignored.
 ///
 /// Departs from the paper: printed as a sum of products, where 0 times infinity is NaN.
 pub(crate) fn switch(

@@ -1,4 +1,4 @@
-//! The wires between the data, the landscape and the primary network: bits onto the tape, theta off it.
+//! What connects the data, the landscape and the primary network: the data's bits on the tapes, and theta read from them.
 
 use luge_machine::{Input, TapeId};
 use luge_net::{GraphBuilder, LinearMap, NodeId, Shape};
@@ -11,7 +11,7 @@ use crate::{
     tapes::squared_distance,
 };
 
-/// Why data or theta do not lie in a network's cells.
+/// Why data or theta do not fit into a network's cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum OutsideCells {
     /// The data do not fit on the network's tapes.
@@ -33,7 +33,7 @@ pub enum OutsideCells {
     },
 }
 
-/// The numbers of features and labels in the order of the tape.
+/// The features and labels as one vector, in the order of the tape.
 pub(crate) fn numbers_in_order(
     g: &mut GraphBuilder,
     layout: &DataLayout,
@@ -55,18 +55,7 @@ pub(crate) fn least_squares(g: &mut GraphBuilder, out: NodeId, y: NodeId) -> Nod
     g.affine("loss", half, sum, 0.0)
 }
 
-/// quantize(x, [z]) in the order of the tape, -1 and 1.
-pub(super) fn data_bits(
-    g: &mut GraphBuilder,
-    options: &ExtendedOptions,
-    x: NodeId,
-    labels: NodeId,
-) -> NodeId {
-    let ordered = numbers_in_order(g, &options.layout, x, labels);
-    options.bits.quantize(g, options.layout.format, ordered)
-}
-
-/// The landscape, and its read-only tapes made of constants and of the bits of the data.
+/// The landscape, and its read-only tapes, which hold constants and the bits of the data.
 pub(super) fn carve(
     g: &mut GraphBuilder,
     learner: &Learner,
@@ -113,7 +102,7 @@ pub(super) fn matching(g: &mut GraphBuilder, n_bits: usize, bits: NodeId) -> Nod
     g.relu("data match", alike)
 }
 
-/// The cells that a network has of each tape, and how data lie on them.
+/// Which cells of each tape a network has, and where the data are in them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DataWindow<'a> {
     pub(crate) layout: &'a DataLayout,
@@ -122,13 +111,13 @@ pub(crate) struct DataWindow<'a> {
 }
 
 impl DataWindow<'_> {
-    /// The network's cell for a cell of the machine's tape; none if it lies outside.
+    /// The network's cell for a cell of the machine's tape; `None` if the network does not have it.
     pub(crate) fn column(&self, tape: TapeId, cell: usize) -> Option<usize> {
         let offset = i64::try_from(cell).unwrap_or(i64::MAX) - self.first_cells[tape.index()];
         usize::try_from(offset).ok().filter(|&column| column < self.n_cells)
     }
 
-    /// Refuses cells that do not hold the data or theta.
+    /// Checks that data and theta fit into the cells.
     pub(crate) fn check(&self, learner: &Learner, primary: &dyn Primary) -> Result<(), OutsideCells> {
         let (track, first) = learner.theta_track();
         let (n_weights, n_bits) = (primary.n_weights(), self.layout.width());
@@ -150,12 +139,12 @@ impl DataWindow<'_> {
         start
     }
 
-    /// The machine's start configuration for data whose bits are all 0: of each tape the cells up to the last that holds something.
+    /// The machine's start configuration for data whose bits are all 0; blank cells at the end of a tape are left out.
     pub(crate) fn blank_start(&self, learner: &Learner) -> Configuration {
         self.place(learner, &learner.input(self.layout, &vec![false; self.layout.n_bits()]))
     }
 
-    /// An input of the normal form as the network's cells hold it, without the blank cells at the end.
+    /// The configuration for an input of the normal form; blank cells at the end of a tape are left out.
     fn place(&self, learner: &Learner, input: &Input) -> Configuration {
         let machine = learner.lowered().normal.machine();
         let mut tapes = vec![Vec::new(); machine.n_tapes()];
@@ -177,7 +166,7 @@ impl DataWindow<'_> {
         Configuration { state: machine.start(), tapes, heads }
     }
 
-    /// tape_RO: constants where the data do not lie, their bits where they do.
+    /// tape_RO, one row for each read-only tape: the bits of the data in their cells, constants in all others.
     pub(crate) fn read_only_tapes(
         &self,
         g: &mut GraphBuilder,
@@ -185,14 +174,6 @@ impl DataWindow<'_> {
         blank: &Configuration,
         bits: NodeId,
     ) -> NodeId {
-        let map = self.read_only_map(learner, blank);
-        let shape = Shape::new(map.n_outputs() / self.n_cells, self.n_cells);
-        let cells = g.linear("read_only", map, bits);
-        g.reshape("read_only", shape, cells)
-    }
-
-    /// From the data's bits to the read-only tapes, one row of cells after the other: constants where the data do not lie.
-    fn read_only_map(&self, learner: &Learner, blank: &Configuration) -> LinearMap {
         let normal = &learner.lowered().normal;
         let tapes = normal.machine().tape_ids().filter(|&tape| normal.read_only(tape));
         let (mut n_rows, mut places, mut ones) = (0, Vec::new(), Vec::new());
@@ -210,8 +191,11 @@ impl DataWindow<'_> {
             let constant = |&(column, _): &(usize, &bool)| is_data.binary_search(&column).is_err();
             ones.extend(marked.filter(constant).map(|(column, _)| narrow(first + column)));
         }
-        LinearMap::placing(n_rows * self.n_cells, 1.0, places.clone())
-            .with_bias_except(-1.0, vec![(0.0, places), (1.0, ones)])
+        let shape = Shape::new(n_rows, self.n_cells);
+        let map = LinearMap::placing(shape.len(), 1.0, places.clone())
+            .with_bias_except(-1.0, vec![(0.0, places), (1.0, ones)]);
+        let cells = g.linear("read_only", map, bits);
+        g.reshape("read_only", shape, cells)
     }
 }
 

@@ -37,7 +37,7 @@ impl Float {
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[error("{steps} steps are too many for {}: the rate would be 2^{rate_exponent}", .float.word())]
 pub struct MlpConstantsError {
-    /// Steps that were asked for.
+    /// The requested number of steps.
     pub steps: u64,
     /// The arithmetic.
     pub float: Float,
@@ -52,17 +52,17 @@ pub struct MlpConstants {
     pub carrier: f64,
     /// kappa: the output's slope in a register that flips.
     pub slope: f64,
-    /// eps: registers are stored this much smaller, and amplified at once.
+    /// eps: registers are stored times this, and amplified in the next layer.
     pub memory_scale: f64,
-    /// Inputs are made this small before they pass the memory's layer.
+    /// Inputs are scaled by this before the memory's layer.
     pub input_scale: f64,
     /// The rate of SGD: eps^2 / (A kappa).
     pub rate: f64,
-    /// How far a closed gate lies below its kink, more than any register can reach.
+    /// How far a closed gate is below its kink: more than any register can reach.
     pub gate: f64,
-    /// For so many steps.
+    /// The number of steps that they are chosen for.
     pub steps: u64,
-    /// In this arithmetic.
+    /// The arithmetic that they are chosen for.
     pub float: Float,
 }
 
@@ -98,7 +98,7 @@ pub(super) fn power(exponent: i32) -> f64 {
     f64::from_bits(biased << 52)
 }
 
-/// What the samples ask of the constants.
+/// The properties of samples that the constants depend on.
 #[derive(Clone, Copy)]
 struct Demands {
     n_slots: f64,
@@ -130,7 +130,7 @@ impl MlpConstants {
     /// If the rate would be too small for the arithmetic.
     pub fn choose(samples: Option<SampleShape>, steps: u64, float: Float) -> Result<Self, MlpConstantsError> {
         let Demands { n_slots, label, resolution } = Demands::of(samples);
-        // f64 has room for more distance than the inequalities ask for.
+        // f64 has room for more than the inequalities require.
         let spare = match float {
             Float::F64 => 6,
             Float::F32 => 0,

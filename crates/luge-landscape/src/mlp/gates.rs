@@ -54,7 +54,7 @@ struct Opening {
     amplified: Signal,
     when: Vec<Operand>,
     weight: f64,
-    /// What the gate lets through if the register is as it should be; the output takes it off again.
+    /// What the gate lets through if the register is exact; the output subtracts it.
     offset: f64,
 }
 
@@ -66,7 +66,7 @@ struct Wiring<'a> {
 }
 
 impl Wiring<'_> {
-    /// A bias of the memory's layer, amplified in the next. Returns the amplified unit, and the value as a form over the memory.
+    /// A bias of the memory's layer, amplified in the next layer: the amplified unit, and the value as a form over the memory.
     fn cell(&mut self, initial: f64, lift: f64) -> (Signal, Form) {
         let scale = self.constants.memory_scale;
         let bias = Form { terms: Vec::new(), constant: scale * (initial + lift) };
@@ -92,7 +92,7 @@ impl Wiring<'_> {
     }
 
     fn slots(&mut self, shape: SampleShape) -> SlotCells {
-        // The least size of what a slot holds is 1 for a label of one bit, else 1/2.
+        // The smallest absolute value of a full slot is 1 for labels of one bit, else 1/2.
         let steep = if shape.label == Code::Bit { 1.0 } else { 2.0 };
         let mut numbers = Vec::new();
         let mut slot = |wiring: &mut Self| {
@@ -125,7 +125,7 @@ impl Wiring<'_> {
         self.stack.bits(number, n_bits + 1, true).into_iter().map(Operand::from).collect()
     }
 
-    /// The bits of the input in front. Inputs are small while they pass the memory's layer, so that weights from there learn little.
+    /// The bits of the current input. Inputs are scaled down before the memory's layer, so that weights there learn little.
     fn query(&mut self) -> Vec<Operand> {
         let small = self.constants.input_scale;
         let shape = self.circuit.samples();
@@ -166,7 +166,7 @@ impl Wiring<'_> {
         let circuit = self.circuit;
         let mut needed = vec![false; circuit.gates().len()];
         let targets = circuit.registers().iter().map(|register| register.target);
-        // Without samples nothing looks at `next`, and its logic may be deeper than all else.
+        // Without samples nothing depends on `next`, whose logic may be the deepest.
         let next = sample.map(|_| circuit.next());
         let roots = targets.chain(next).chain([circuit.halted()]).chain(circuit.output().iter().copied());
         for root in roots {
@@ -283,7 +283,7 @@ impl Wiring<'_> {
         self.stack.finish(outs)
     }
 
-    /// 1 if all operands are 1, for the output to read: exactly 0 otherwise, so that large weights leave no rounding behind.
+    /// 1 if all operands are 1, exactly 0 otherwise, so that large weights of the output add no rounding errors.
     fn in_output(&mut self, gates: usize, operands: &[Operand]) -> Form {
         let signal = self.stack.and_in(gates, operands);
         self.stack.at(signal, gates)
@@ -367,7 +367,7 @@ impl SlotCells {
     }
 }
 
-/// Opens a cell to the first output.
+/// A gate that opens a cell to the first output.
 fn opening(cell: &Cell, when: Vec<Operand>, weight: f64) -> Opening {
     Opening { output: 0, amplified: cell.amplified, when, weight, offset: 0.0 }
 }

@@ -1,4 +1,4 @@
-//! Layers that grow unit by unit: what is computed once can be read in every later layer.
+//! Layers that are built unit by unit; a signal can be read in its own layer and in every later one.
 
 use luge_circuit::Total;
 use luge_net::{LinearLayer, Sequential};
@@ -44,7 +44,7 @@ impl Form {
     }
 }
 
-/// Something computed, by its place in the list.
+/// A computed value, by its index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Signal(usize);
 
@@ -76,16 +76,16 @@ struct Known {
     passes: Vec<usize>,
 }
 
-/// Bits of a digit of a label: the logic waits for them. The label's slot is off by less than 1/4 of its unit, as all thresholds
-/// allow; what is left of it is off by no more.
+/// Bits per digit of a label: more bits mean fewer layers before the logic. The slot's error is below 1/4 of its unit, which
+/// all thresholds tolerate, and does not grow from digit to digit.
 const LABEL_DIGIT: u32 = 3;
 
-/// Bits of a digit of an input: nothing but the output waits for them, and single bits take the fewest units.
+/// Bits per digit of an input: only the output needs them, and single bits take the fewest units.
 const INPUT_DIGIT: u32 = 1;
 
 /// A whole number that is read digit by digit, the highest first.
 pub(super) struct Digits {
-    /// What is left of it below the digits that are known.
+    /// The rest below the digits that are known.
     rest: Signal,
     /// The largest value that may be left.
     most: u64,
@@ -111,7 +111,7 @@ impl Digits {
         Self { rest, most, n_bits, twice, lowest, n_read: 0, bits: Vec::new() }
     }
 
-    /// A bit; digits down to it are read where they are not known yet.
+    /// A bit; digits are read until it is known.
     pub(super) fn bit(&mut self, stack: &mut Stack, bit: u32) -> Signal {
         let from_top = (self.n_bits - 1 - bit) as usize;
         while self.bits.len() <= from_top {
@@ -174,18 +174,19 @@ impl Stack {
         self.layers[layer].len() - 1
     }
 
-    /// Gives a form over a layer's units a name.
+    /// Makes a signal of a form over a layer's units.
     pub(super) fn signal(&mut self, layer: usize, form: Form) -> Signal {
         self.signals.push(Known { layer, form, passes: Vec::new() });
         Signal(self.signals.len() - 1)
     }
 
-    /// The first layer over which it is a form; a constant is one everywhere.
+    /// The signal's own layer.
     pub(super) fn layer(&self, signal: Signal) -> usize {
         self.signals[signal.0].layer
     }
 
-    /// A signal as a form over the units of a layer. Units `ReLU(v + 1)` pass it on: v is above -1, so none comes near its kink.
+    /// A signal as a form over the units of a layer. Units `ReLU(v + 1)` pass it on; v is above -1, so they are never near
+    /// their kinks.
     pub(super) fn at(&mut self, signal: Signal, layer: usize) -> Form {
         let Known { layer: own, form, passes } = &self.signals[signal.0];
         if layer == *own || form.terms.is_empty() {
@@ -228,7 +229,7 @@ impl Stack {
         self.signal(layer, Form::unit(unit))
     }
 
-    /// 1 if all operands are 1, as early as can be.
+    /// 1 if all operands are 1, in the first possible layer.
     pub(super) fn and(&mut self, operands: &[Operand]) -> Signal {
         self.and_in(self.last_layer(operands) + 1, operands)
     }

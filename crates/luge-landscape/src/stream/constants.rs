@@ -1,4 +1,4 @@
-//! A: the constant that carries the landscape while a stream passes.
+//! A: the constant carrier of a network that learns from a stream.
 
 use luge_net::NumberFormat;
 
@@ -9,7 +9,7 @@ use crate::power_of_two_from;
 pub struct StreamConstants {
     /// A: what the network outputs while the machine runs.
     pub carrier: f64,
-    /// No label is larger in size.
+    /// A bound on the absolute values of labels.
     pub label_bound: f64,
     /// The distance between neighbouring labels: 2^-F.
     pub label_unit: f64,
@@ -18,7 +18,7 @@ pub struct StreamConstants {
 /// An inequality that the constants of a stream violate.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 pub enum StreamConstantsError {
-    /// Labels have a size.
+    /// The bound on labels does not fit the format.
     #[error(
         "labels up to {bound} in size: the bound must be a number from {unit} to {largest}, as {format} has them"
     )]
@@ -32,7 +32,7 @@ pub enum StreamConstantsError {
         /// The number format.
         format: NumberFormat,
     },
-    /// Every step errs by |y| / A.
+    /// Every step has a relative error of |y| / A.
     #[error("carrier {carrier} is too small for labels up to {bound}: A >= 16 max|y| = {needed} is violated")]
     Gain {
         /// A.
@@ -42,7 +42,7 @@ pub enum StreamConstantsError {
         /// 16 max|y|.
         needed: f64,
     },
-    /// A label that is taken errs by y^2 / A.
+    /// A label that is taken has an error of y^2 / A.
     #[error(
         "carrier {carrier} is too small for labels up to {bound} in steps of {unit}: A >= 4 max|y|^2 2^F = {needed} is violated"
     )]
@@ -73,7 +73,8 @@ pub enum StreamConstantsError {
 }
 
 impl StreamConstants {
-    /// The smallest power of two for A, except where the user says otherwise; labels fill their format unless a bound is given.
+    /// The user's A, or the smallest power of two that is large enough; without a bound, labels can be any numbers of the
+    /// format.
     ///
     /// # Errors
     /// The inequality that is violated.
@@ -98,9 +99,10 @@ impl StreamConstants {
         Ok(Self { carrier, label_bound: bound, label_unit: unit })
     }
 
-    /// Whether labels survive arithmetic with this many bits of mantissa, the leading one counted: 53 in f64, 24 in f32.
+    /// Checks that labels stay right in arithmetic with this many bits of mantissa, including the leading one: 53 in f64, 24
+    /// in f32.
     ///
-    /// Up to 9/32 of a unit is lost to |y|^2 / A. Half a unit may be lost; four roundings of numbers up to A must fit between.
+    /// The error |y|^2 / A takes up to 9/32 of a unit. Four roundings of numbers up to A must fit into the rest of half a unit.
     ///
     /// # Errors
     /// The inequality that is violated.

@@ -1,4 +1,4 @@
-//! Errors of learners on streams, and the sizes of their networks.
+//! Why a network for a stream cannot be built.
 
 use luge_machine::stream::{self, Breach};
 
@@ -8,16 +8,16 @@ use crate::{BuildError, LandscapeKind, Learner, OutsideCells, Primary, carved::c
 /// Why a network for a stream cannot be built.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum StreamError {
-    /// Nothing would be learned.
+    /// The learner takes no samples.
     #[error("the learner takes no samples: no state is marked `take`")]
     TakesNothing,
-    /// The slot for labels needs its time.
+    /// The learner takes or latches too soon for the slot of the labels.
     #[error(transparent)]
     Breach(#[from] Breach),
     /// The constants violate an inequality.
     #[error(transparent)]
     Constants(#[from] StreamConstantsError),
-    /// A batch has samples.
+    /// The batch is empty.
     #[error(
         "a batch has at least one sample, one feature and one label; here are {n_samples}, {n_features} and {n_labels}"
     )]
@@ -29,7 +29,7 @@ pub enum StreamError {
         /// m.
         n_labels: usize,
     },
-    /// The memory is a tape of its own.
+    /// The data tape is the memory, so it must be read-only.
     #[error("the data lie on tape `{0}`, which must be read-only for a stream")]
     DataWritable(String),
     /// Data or theta would lie outside the network's tapes.

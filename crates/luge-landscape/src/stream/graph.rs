@@ -1,11 +1,11 @@
 //! The graph of `stream`.
 
-use std::ops::Range;
-
 use luge_machine::SampleUse;
-use luge_net::{GraphBuilder, LinearMap, Network, NodeId, Op, ParameterId, Shape, StepRule, Values};
+use luge_net::{
+    GraphBuilder, LinearMap, Network, NodeId, Op, Parameter, ParameterId, Shape, StepRule, Values,
+};
 
-use super::{BITS, StreamNodes, StreamOptions};
+use super::{BITS, StreamConstants, StreamNetwork, StreamNodes, StreamOptions};
 use crate::{
     Bounds, Control, DataLayout, LandscapeKind, Learner, Primary,
     carved::{CarvedLandscape, StateEncoding},
@@ -13,19 +13,6 @@ use crate::{
     plain::{Next, halted, saturate_01, saturate_11},
     tapes::{self, Tapes, Weights},
 };
-
-/// The name of z.
-pub(super) const LABELS: &str = "labels";
-
-/// Everything that was built.
-pub(super) struct Built {
-    pub(super) loss: NodeId,
-    pub(super) terrain: CarvedLandscape,
-    pub(super) memory: ParameterId,
-    pub(super) labels: ParameterId,
-    pub(super) nodes: StreamNodes,
-    pub(super) primary_nodes: Range<usize>,
-}
 
 /// The memory of a batch: X, its saturated copy, and X+.
 struct SampleMemory {
@@ -40,12 +27,13 @@ struct SampleMemory {
 ///
 /// `D = 1/2 |x - [x+]|^2 + 1/2 |read(T,[h]) - [write]|^2 + 1/2 |H - [move]|^2 + 1/2 |X - [X+]|^2 + (1 - [take]) / 2 |z + A|^2`.
 pub(super) fn build(
-    g: &mut GraphBuilder,
     learner: &Learner,
     primary: &dyn Primary,
     options: &StreamOptions,
-    carrier: f64,
-) -> Built {
+    constants: StreamConstants,
+) -> StreamNetwork {
+    let (mut graph, carrier) = (GraphBuilder::new(), constants.carrier);
+    let g = &mut graph;
     let layout = &options.layout;
     let label_shape = Shape::new(layout.n_samples, layout.n_labels);
     let (_, x) = g.input("x", Shape::new(layout.n_samples, layout.n_features));
@@ -55,7 +43,7 @@ pub(super) fn build(
     let tapes = Tapes { n_cells: options.n_cells, read_only: Some(memory.read_only) };
     let rule = StepRule::Gradient { rate: 1.0 };
     let weights = Weights::new(g, &control, tapes, rule, 1.0);
-    let (labels, z) = g.parameter(LABELS, label_shape, rule);
+    let (labels, z) = g.parameter("labels", label_shape, rule);
 
     let vertex = saturate_01(g, "vertex", weights.vertex.1);
     let uses = g.linear("take, latch", sample_uses(learner, &control), vertex);
@@ -107,10 +95,18 @@ pub(super) fn build(
         n_cells: options.n_cells,
         holds,
     };
-    Built { loss, terrain, memory: memory.parameter, labels, nodes, primary_nodes }
+    let network = graph.finish(loss);
+    let blank = |p: &Parameter| Values::filled(p.shape, -1.0);
+    let mut initial: Vec<Values> = network.parameters().iter().map(blank).collect();
+    initial[labels.index()].data.fill(-carrier);
+    for (id, values) in terrain.encode(&options.window().start(learner, |_| false)).unwrap_or_default() {
+        initial[id.index()] = values.to_values();
+    }
+    let memory = memory.parameter;
+    StreamNetwork { network, nodes, constants, memory, labels, initial, terrain, primary_nodes }
 }
 
-/// D is not a level at which training could stop: a halted machine has no gradient, whatever the batch.
+/// There is no stopping rule: once the machine has halted the gradient is zero for every batch.
 fn no_bounds() -> Bounds {
     Bounds { running_low: 0.0, running_high: f64::INFINITY, halted_high: 0.0, stop: 0.0, switch: 0.0 }
 }
@@ -126,7 +122,7 @@ fn sample_memory(g: &mut GraphBuilder, learner: &Learner, options: &StreamOption
     SampleMemory { parameter, raw, held, read_only }
 }
 
-/// The value of the read-only tapes where the memory holds these weights.
+/// The read-only tapes for these weights of the memory.
 pub(super) fn read_only(network: &Network, node: NodeId, memory: &Values) -> Values {
     let shape = network.node(node).shape;
     let Op::Reshape(cells) = network.node(node).op else { unreachable!("the memory is laid out in rows") };
@@ -148,7 +144,7 @@ fn sample_uses(learner: &Learner, control: &Control) -> LinearMap {
     LinearMap::new(2, control.n_vertices(), entries.collect::<Vec<_>>())
 }
 
-/// `X+ - sat11(X)`: bits of this step's x where it takes, of -z where it latches, less what was held; else 0.
+/// `X+ - sat11(X)`: where the step takes, the bits of its x less those held; where it latches, those of -z; else 0.
 fn memory_change(
     g: &mut GraphBuilder,
     layout: &DataLayout,

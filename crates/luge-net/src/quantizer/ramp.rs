@@ -1,11 +1,11 @@
-//! Thresholds: the continuous ramp that stands for "at least this much".
+//! Thresholds as continuous ramps.
 //!
 //! `psi((x - a + eps) / eps)` with `psi(r) = ReLU(1 - ReLU(1 - r))`, which is 0 up to `a - eps` and 1 from `a` on, exactly:
 //! eps is the gap below a in f64, a power of two, so dividing by it rounds nothing.
 //!
-//! Departs from the paper: printed, the ramp is 1 only from 1 on, and "x >= a" is asked without the shift by eps, which
-//! answers no for x = a. `ReLU(r) - ReLU(r - 1)`, the ramp of the switches, will not do here: r exceeds 2^53 a step
-//! beyond a, where `r - 1` rounds to r and the difference is 0.
+//! Departs from the paper: printed, "x >= a" lacks the shift by eps, so it is false for x = a. The ramp of the switches,
+//! `ReLU(r) - ReLU(r - 1)`, does not work here: a step beyond a, r exceeds 2^53, `r - 1` rounds to r, and the difference is
+//! 0.
 
 use crate::{GraphBuilder, NodeId, Shape, Values};
 

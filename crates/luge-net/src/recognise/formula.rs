@@ -1,9 +1,9 @@
-//! Formulas as text: what an equation says of a node.
+//! Formulas as text: the right sides of equations for nodes.
 //!
-//! `2 v - 0.5` is a weighted sum, in this order; a number alone is a constant term, and `$offset` a number that is read from the graph.
-//! `a * b` is a product, entry by entry, `[v]` a stop-gradient, `squares(a - b)` a sum of squares. `relu(v)` and the like are
-//! operations; names with a capital are maps over vertices, such as `Next(v)` or, with their numbers, `Dips<4>(v)`; all other
-//! names are nodes.
+//! `2 v - 0.5` is a weighted sum, in this order. A number alone is a constant term, and `$offset` is a number to be read
+//! from the graph. `a * b` is an entrywise product, `[v]` a stop-gradient, `squares(a - b)` a sum of squares. Operations
+//! are written `relu(v)`; names with a capital letter are maps over vertices, such as `Next(v)` or, with its numbers,
+//! `Dips<4>(v)`; all other names are nodes.
 
 use std::{iter::Peekable, vec::IntoIter};
 
@@ -40,7 +40,7 @@ pub(super) fn read(text: &str) -> Formula<'_> {
     formula
 }
 
-/// Words, numbers and signs.
+/// Splits a text into words, numbers and signs.
 fn tokens(text: &str) -> Vec<&str> {
     let is_word = |c: char| c.is_alphanumeric() || "_.$".contains(c);
     let mut rest = text.trim();
@@ -54,7 +54,7 @@ fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
-/// A single term without a weight of its own is no sum.
+/// Reads a sum; a single term without a weight is not a sum.
 fn sum<'t>(tokens: &mut Tokens<'t>) -> Formula<'t> {
     let mut sign = if tokens.next_if_eq(&"-").is_some() { -1.0 } else { 1.0 };
     let is_weighed = sign < 0.0 || tokens.peek().is_some_and(|token| weight(1.0, token).is_some());

@@ -1,4 +1,4 @@
-//! The parts around a landscape: labels, switches, carrier and least squares.
+//! What an extended network adds to its landscape: labels, switches, carrier and squared error.
 
 use super::{
     Carrier, OutputWiring, Ramp,
@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{Op, Shape, faults};
 
-/// Reads `1/2 |out - y|^2` down to the landscape's loss.
+/// Matches the nodes from `1/2 |out - y|^2` to the landscape's loss.
 pub(super) fn read(walk: &mut Walk<'_>) -> Found<OutputWiring> {
     walk.hold(
         "loss = 0.5 squares(out - y) + 0

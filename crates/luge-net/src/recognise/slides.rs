@@ -1,4 +1,4 @@
-//! Landscapes of slides on a simplex, in two forms: gates with rows, and units of their own on every edge.
+//! Landscapes with slopes on a simplex: `compact`, with one gate for each vertex, and `relu`, with units for each edge.
 
 use super::{
     Form,
@@ -7,16 +7,11 @@ use super::{
 };
 use crate::{LinearMap, Op, StepRule, VertexTable, vertices::n_self_edges};
 
-/// What edges and levels weigh.
-struct EdgeWeights {
-    at_rest: f64,
-    edge: f64,
-    symbol: f64,
-    edge_units: bool,
-    unrounded: bool,
-}
+/// The halting level, the weight of an edge, what is added for every symbol that stays, and whether the weights of all
+/// edges follow from these without rounding.
+type EdgeWeights = (f64, f64, f64, bool);
 
-/// Weights that are equal on paper may differ by this much, relatively, where they were rounded in different ways.
+/// The relative difference between weights that are equal on paper but were rounded in different ways.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 pub(super) fn read(walk: &mut Walk<'_>, table: &VertexTable) -> Found<(Form, AllCells)> {
@@ -36,18 +31,15 @@ pub(super) fn read(walk: &mut Walk<'_>, table: &VertexTable) -> Found<(Form, All
         tapes::step(table, ["x", "T", "H"])
     ))?;
     let cells = tapes::cells(walk, table)?;
-    let weights = if has_gates {
-        let [at_rest, edge, symbol] = ["at_rest", "edge", "symbol"].map(|name| walk.number(name));
-        EdgeWeights { at_rest, edge, symbol, edge_units: false, unrounded: true }
-    } else {
-        edge_unit_weights(walk, table)?
+    let (at_rest, edge, symbol, unrounded) = match has_gates {
+        true => (walk.number("at_rest"), walk.number("edge"), walk.number("symbol"), true),
+        false => edge_unit_weights(walk, table)?,
     };
-    let EdgeWeights { at_rest, edge, symbol, edge_units, unrounded } = weights;
     let finite = [at_rest, edge, symbol].iter().all(|weight| weight.is_finite());
     walk.require(finite, "landscape", "made of finite numbers")?;
-    // Of two vertices that differ in a symbol nothing pulls at, the one where it stays must be the lower.
+    // Of two vertices that differ only in a symbol that no term depends on, the one where it stays must be lower.
     walk.require(symbol < 0.0, "landscape", "a landscape whose edges are lower where symbols stay")?;
-    // A sum of the parts that rounds differently part by part would leave something of the self-edges behind.
+    // If the sum were rounded differently term by term, self-edges would not cancel exactly.
     let whole = |n: usize| {
         let parts = (0..n).fold(edge, |sum, _| sum + symbol);
         same(parts, edge + n as f64 * symbol) && same(parts - edge, n as f64 * symbol)
@@ -65,13 +57,14 @@ pub(super) fn read(walk: &mut Walk<'_>, table: &VertexTable) -> Found<(Form, All
         shift: walk.number("shift"),
         cell_rate: cells.trained.map_or(head_rate, |(_, rate)| rate),
         head_rate,
-        edge_units,
+        edge_units: !has_gates,
         unrounded: unrounded && (0..=table.n_tracks()).all(whole),
     };
     Ok((form, cells))
 }
 
-/// Gates, each with a level and a row of edges. Where vertices follow themselves, rows are without these edges, and gates dip.
+/// The form of `compact`: a gate for each vertex, with a level and a row of edges. Rows leave out the edges from a vertex
+/// to itself, which are dips of the gates.
 fn of_gates(table: &VertexTable) -> (String, String) {
     let gate = "gate = relu(4 x - 3)\nrows = Successors<$edge, $symbol>(Marginals(x))";
     if n_self_edges(table) == 0 {
@@ -85,7 +78,7 @@ fn of_gates(table: &VertexTable) -> (String, String) {
     (terms.to_owned(), format!("{levels}\n{gate}"))
 }
 
-/// The vertices at rest, and the edges: from every other vertex to each vertex of the block that follows.
+/// The halting vertices, and the edges: from every other vertex to each vertex of the next block.
 fn rest_and_edges(table: &VertexTable) -> (Vec<usize>, Vec<(usize, usize)>) {
     let mut edges = Vec::new();
     let mut resting = Vec::new();
@@ -127,15 +120,9 @@ fn edge_unit_weights(walk: &Walk<'_>, table: &VertexTable) -> Found<EdgeWeights>
         is("resting", map, "4 x - 3 of every vertex at rest")?;
     }
     if edges.is_empty() {
-        // Where all vertices are at rest, what an edge would weigh does not matter.
+        // If all vertices halt, the weight of an edge does not matter.
         let at_rest = walk.number("at_rest");
-        return Ok(EdgeWeights {
-            at_rest,
-            edge: at_rest,
-            symbol: at_rest,
-            edge_units: true,
-            unrounded: true,
-        });
+        return Ok((at_rest, at_rest, at_rest, true));
     }
     let on_edges = |to: f64| {
         let both = edges.iter().enumerate().flat_map(|(i, &(v, w))| [(i, v, 2.0), (i, w, to)]);
@@ -165,7 +152,7 @@ fn edge_unit_weights(walk: &Walk<'_>, table: &VertexTable) -> Found<EdgeWeights>
     edge_and_symbol(walk, table, &edges, &weights)
 }
 
-/// The weight of an edge, what a symbol that stays adds to it, and whether all weights are these without rounding.
+/// The weight of an edge, what is added for every symbol that stays, and whether all weights follow without rounding.
 fn edge_and_symbol(
     walk: &Walk<'_>,
     table: &VertexTable,
@@ -180,7 +167,7 @@ fn edge_and_symbol(
     };
     let of = |n: u32| edges.iter().zip(weights).find(|(ends, _)| kept(ends) == n).map(|(_, &weight)| weight);
     let Some(edge) = of(0) else { return walk.refuse("landscape", expected) };
-    // Where no symbol can stay, what one would add does not matter.
+    // If no symbol can stay, what it would add does not matter.
     let symbol = of(1).map_or(edge, |one| one - edge);
     let expect = |ends| edge + f64::from(kept(ends)) * symbol;
     let close = |a: f64, b: f64| (a - b).abs() <= ROUNDING * a.abs().max(b.abs());
@@ -189,7 +176,7 @@ fn edge_and_symbol(
     };
     walk.require(all(close), "landscape", expected)?;
     walk.require(edge < 0.0, "landscape", "a landscape whose edges lie below 0")?;
-    // Where no vertex is at rest its level does not matter.
+    // If no vertex halts, the halting level does not matter.
     let at_rest = if rest_and_edges(table).0.is_empty() { edge } else { walk.number("at_rest") };
-    Ok(EdgeWeights { at_rest, edge, symbol, edge_units: true, unrounded: all(same) })
+    Ok((at_rest, edge, symbol, all(same)))
 }

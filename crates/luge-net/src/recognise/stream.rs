@@ -1,4 +1,4 @@
-//! Networks that learn from a stream: targets as in `targets.rs`, a memory of one batch, a slot for labels, and a carrier.
+//! Networks that learn from a stream: the targets of `targets.rs`, a memory of one batch, a slot for labels and a carrier.
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use super::{
 };
 use crate::{InputId, LinearMap, NodeId, NumberFormat, Op, ParameterId, Values, VertexTable};
 
-/// When a bit of the memory is renewed, or what a vertex does with the batch that passes.
+/// When a bit of the memory is overwritten, or what a vertex does with the current batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum BitUse {
     /// Never.
     #[default]
     Keep,
-    /// Where a batch is taken.
+    /// When a batch is taken.
     Take,
-    /// Where labels are latched.
+    /// When labels are latched.
     Latch,
 }
 
@@ -35,31 +35,31 @@ pub struct StreamLayers {
     pub memory: ParameterId,
     /// The slot for labels.
     pub labels: ParameterId,
-    /// The features of the batch that passes.
+    /// The features of the current batch.
     pub features: InputId,
     /// Its labels.
     pub targets: InputId,
-    /// A: what the network outputs while it runs, and minus what the slot holds while it is ready.
+    /// A: the output while the machine runs. The slot holds -A while it is ready.
     pub carrier: f64,
     /// The weight of the distance in the output: 1 / A.
     pub gain: f64,
-    /// How numbers become bits of the memory.
+    /// The number format of the memory's bits.
     pub format: NumberFormat,
     /// For every number of the memory, its position among all features followed by all labels.
     pub order: Vec<usize>,
-    /// When each bit of the memory is renewed.
+    /// When each bit of the memory is overwritten.
     pub renewed: Vec<BitUse>,
-    /// What each vertex does with the batch that passes.
+    /// What each vertex does with the current batch.
     pub uses: Vec<BitUse>,
-    /// The cells of the rows that are not weights, 0 where a bit of the memory lies.
+    /// The cells that are not weights; 0 in the cells of the memory's bits.
     pub fixed_cells: Values,
     /// For every bit of the memory its position among those cells, row by row.
     pub places: Vec<usize>,
-    /// The output once the vertex is at rest. It depends on no weights but cells and memory, and has no gradient.
+    /// The output once the machine has halted. Of the weights, it depends on cells and memory alone; it has no gradient.
     pub primary: NodeId,
 }
 
-/// Reads the whole network from its loss on: the slot z, the memory X, the distance D from where the step leads.
+/// Matches the whole network from its loss on: the slot z, the memory X, and D, the distance from the step's targets.
 pub(super) fn read(walk: &mut Walk<'_>) -> Found<StreamLayers> {
     let table = walk.table()?;
     walk.hold(
@@ -123,9 +123,9 @@ pub(super) fn read(walk: &mut Walk<'_>) -> Found<StreamLayers> {
     Ok(layers)
 }
 
-/// Labels and features go where they may, the primary network sees what it may, and all weights are known.
+/// Checks where labels and features go, what the primary network depends on, and that there are no other weights.
 fn check_reach(walk: &Walk<'_>, layers: &StreamLayers) -> Found<()> {
-    // An engine is handed features, then labels: a memory that is filled from the labels' input would see what it must not.
+    // Engines get features first, then labels: a memory that is filled from the second input would hold labels.
     let in_order = (layers.features.index(), layers.targets.index()) == (0, 1);
     walk.require(in_order, "features", "the first input")?;
     let (primary, bits) = (layers.primary, walk.node("bits"));
@@ -137,7 +137,7 @@ fn check_reach(walk: &Walk<'_>, layers: &StreamLayers) -> Found<()> {
     walk.check_known(&known, "vertex, cells, heads, memory or labels")
 }
 
-/// A map that puts every input with weight 1 into one output of its own: these outputs.
+/// The outputs of a map that copies each input, with weight 1, to one output of its own.
 fn places_of(map: &LinearMap) -> Option<Vec<usize>> {
     let mut places = vec![None; map.n_inputs()];
     for &(row, col, weight) in map.entries().iter() {
@@ -153,7 +153,7 @@ fn places_of(map: &LinearMap) -> Option<Vec<usize>> {
     sorted.windows(2).all(|pair| pair[0] < pair[1]).then_some(places)
 }
 
-/// The rows that are not weights: constants, and the memory's bits in places of their own. Its change is laid over the same cells.
+/// The cells that are not weights: constants, and the memory's bits. The memory's change must go to the same cells.
 fn memory_cells(walk: &Walk<'_>, n_trained: usize) -> Found<(Values, Vec<usize>)> {
     let expected = "rows of constants and of the memory's bits";
     let map = walk.map("fixed_cells");
@@ -171,7 +171,7 @@ fn memory_cells(walk: &Walk<'_>, n_trained: usize) -> Found<(Values, Vec<usize>)
     Ok((fixed, places))
 }
 
-/// How numbers become bits and in which order, when each bit is renewed, and what each vertex does with the batch.
+/// The number format and the order of the numbers, when each bit is overwritten, and what each vertex does with a batch.
 #[expect(clippy::type_complexity, reason = "four answers to one question")]
 fn sample_uses(walk: &Walk<'_>) -> Found<(NumberFormat, Vec<usize>, Vec<BitUse>, Vec<BitUse>)> {
     let (Op::Quantize(format, _), Op::Gather(order, _)) = (walk.op("bits"), walk.op("ordered")) else {
@@ -189,7 +189,7 @@ fn sample_uses(walk: &Walk<'_>) -> Found<(NumberFormat, Vec<usize>, Vec<BitUse>,
     }
 }
 
-/// At most one of two units, take and latch, for each of `n` others; `ends` tells the other end of an arc from the unit's.
+/// For each of `n` others, at most one of two units, take and latch; `ends` gives the other end of an arc, then the unit.
 fn bit_uses(map: &LinearMap, n: usize, ends: fn(u32, u32) -> (u32, u32)) -> Option<Vec<BitUse>> {
     let mut uses = vec![BitUse::Keep; n];
     for &(row, col, weight) in map.entries().iter() {

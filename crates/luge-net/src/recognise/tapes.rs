@@ -1,10 +1,10 @@
-//! Reading, writing and moving: what all landscapes have in common.
+//! Reading, writing and moving, which all landscapes share.
 
 use super::walk::{Found, Walk};
 use crate::{Arcs, NodeId, Op, ParameterId, VertexTable};
 
-/// Where the step leads that the vertices `s` say, from cells `t` and heads `h` that read `r`: what is left behind, the moved heads, and
-/// what will be read. Maps without arcs are left out.
+/// The equations of a step at vertices `s`, with cells `t` and heads `h` that read `r`: the symbols left behind, the moved
+/// heads, and the symbols that will be read. Maps without arcs are left out.
 pub(super) fn step(table: &VertexTable, [s, t, h]: [&str; 3]) -> String {
     let keeps = !Arcs::Keep { at_rest: true }.is_empty(table);
     let kept = if keeps { format!(" + Keep({s}) * r") } else { String::new() };
@@ -29,7 +29,8 @@ pub(super) struct AllCells {
     pub(super) fixed: Option<NodeId>,
 }
 
-/// Reads the matrix `T` of all cells: weights, then others. Every track of the table has a row of it and a row of the heads `H`.
+/// Matches the matrix `T` of all cells: first weights, then others. Every track of the table has a row in it and in the
+/// heads `H`.
 pub(super) fn cells(walk: &mut Walk<'_>, table: &VertexTable) -> Found<AllCells> {
     let (n, n_trained) = (table.n_tracks(), table.n_trained());
     let mut rows = table.rows().to_vec();

@@ -1,4 +1,4 @@
-//! Landscapes of targets, computed from saturated copies: a step of rate 1 moves every weight to its target.
+//! `plain`: targets computed from saturated copies. A step of rate 1 moves every weight to its target.
 
 use super::{
     Form,
@@ -22,7 +22,8 @@ pub(super) fn read(walk: &mut Walk<'_>, table: &VertexTable) -> Found<(Form, All
     Ok((Form::Targets { offset: walk.number("offset"), drop }, cells))
 }
 
-/// Where a step leads, from saturated copies s, h and t of the vertices x, the heads H and the cells T. What will be read is read from `cells`.
+/// The equations of a step, computed from saturated copies s, h and t of the vertices x, the heads H and the cells T. The
+/// next symbols are read from `cells`.
 pub(super) fn successor(table: &VertexTable, cells: &str) -> String {
     format!(
         "rest = Levels<$at_rest, 0, 0>(s)
@@ -41,7 +42,7 @@ pub(super) fn successor(table: &VertexTable, cells: &str) -> String {
     )
 }
 
-/// The units that find symbols alike are 1 where all of them are.
+/// Checks the units that compare symbols: each is 1 if all its symbols are found, else 0.
 pub(super) fn check_alike(walk: &Walk<'_>) -> Found<()> {
     let (table, found) = (walk.table()?, walk.map("alike"));
     let is_alike = found.as_arcs().is_some_and(|(of, arcs)| of == table && arcs == Arcs::Alike);

@@ -1,4 +1,4 @@
-//! Holds the nodes of a network to equations, and reads numbers from them.
+//! Matches the nodes of a network with equations, and reads numbers from them.
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
@@ -11,7 +11,7 @@ use crate::{
     faults,
 };
 
-/// The nodes and numbers that are known so far, by the names that equations give them.
+/// The nodes and numbers found so far, by their names in the equations.
 pub(super) struct Walk<'n> {
     network: &'n Network,
     nodes: BTreeMap<String, NodeId>,
@@ -20,7 +20,7 @@ pub(super) struct Walk<'n> {
 
 pub(super) type Found<T> = Result<T, Unrecognised>;
 
-/// Whether two numbers are the same; 0 and -0 are.
+/// Whether two numbers are equal; 0 and -0 are.
 pub(super) fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= 0.0
 }
@@ -61,7 +61,7 @@ impl<'n> Walk<'n> {
         Self { network, nodes, numbers: BTreeMap::new() }
     }
 
-    /// The table of the first map over vertices: all others must have the same.
+    /// The table of the first map over vertices; all other maps must have the same table.
     pub(super) fn table(&self) -> Found<&'n Arc<VertexTable>> {
         let tables = self.network.nodes().iter().find_map(|node| match &node.op {
             Op::Linear(map, _) => map.as_arcs(),
@@ -92,7 +92,7 @@ impl<'n> Walk<'n> {
         self.numbers[name]
     }
 
-    /// Holds nodes to equations, one in a line. The node on the left is known; nodes on the right are, from here on.
+    /// Matches nodes with equations, one on each line. The node on the left must be known; nodes on the right become known.
     pub(super) fn hold(&mut self, equations: &str) -> Found<()> {
         for equation in equations.lines().map(str::trim).filter(|line| !line.is_empty()) {
             let (name, text) = equation.split_once(" = ").expect("an equation");
@@ -102,7 +102,7 @@ impl<'n> Walk<'n> {
         Ok(())
     }
 
-    /// The node at which a formula does not hold.
+    /// Matches a node with a formula; the error is the node that does not match.
     fn matches(&mut self, node: NodeId, formula: &Formula<'_>) -> Result<(), NodeId> {
         let network = self.network;
         let require = |holds: bool| if holds { Ok(()) } else { Err(node) };
@@ -145,7 +145,7 @@ impl<'n> Walk<'n> {
                 let Op::Product(a, b) = network.node(squares).op else { return Err(squares) };
                 require(a == b)?;
                 self.matches(a, &of[0])?;
-                // The nodes of a difference have the same shape; nothing but a constant is stretched.
+                // The nodes of a difference have the same shape; only constants are broadcast.
                 let fits = |of: &NodeId| match network.node(*of) {
                     Node { op: Op::Constant(_), .. } => true,
                     Node { shape, .. } => *shape == network.node(a).shape,
@@ -173,7 +173,7 @@ impl<'n> Walk<'n> {
         }
     }
 
-    /// Whether a map consists of the arcs of this name in the network's table, with these numbers and this bias.
+    /// Whether a map consists of the named arcs of the network's table, with these numbers and this bias.
     fn is_map(&mut self, map: &LinearMap, name: &str, numbers: &[Weight<'_>], bias: Weight<'_>) -> bool {
         let (Some((table, arcs)), Some(found_bias), Ok(known)) =
             (map.as_arcs(), map.same_bias(), self.table())
@@ -186,7 +186,7 @@ impl<'n> Walk<'n> {
         is_named && both.all(|(&weight, number)| self.weighs(weight, number))
     }
 
-    /// Whether a number is what a weight says; a free one is noted.
+    /// Whether a number equals a weight; the value of a free weight is stored when it is first met.
     fn weighs(&mut self, weight: Weight<'_>, number: f64) -> bool {
         match weight {
             Weight::Is(expected) => same(number, expected),
@@ -210,7 +210,7 @@ impl<'n> Walk<'n> {
         if holds { Ok(()) } else { self.refuse(name, expected) }
     }
 
-    /// What `pick` finds in a node's operation.
+    /// The result of `pick` on a node's operation.
     pub(super) fn pick<T>(
         &self,
         name: &str,
@@ -220,7 +220,7 @@ impl<'n> Walk<'n> {
         pick(self.op(name)).map_or_else(|| self.refuse(name, expected), Ok)
     }
 
-    /// The map of a node that was held to be linear.
+    /// The map of a node that matched a linear operation.
     pub(super) fn map(&self, name: &str) -> &'n LinearMap {
         match self.op(name) {
             Op::Linear(map, _) => map,
@@ -250,7 +250,7 @@ impl<'n> Walk<'n> {
         Ok((id, self.network.parameters()[id.index()].step_rule))
     }
 
-    /// A parameter that moves against its gradient: it, and its rate.
+    /// A parameter trained by gradient descent, and its rate.
     pub(super) fn descending(&self, name: &str) -> Found<(ParameterId, f64)> {
         match self.parameter(name)? {
             (id, StepRule::Gradient { rate }) if rate.is_finite() => Ok((id, rate)),
@@ -258,14 +258,14 @@ impl<'n> Walk<'n> {
         }
     }
 
-    /// A parameter that moves against its gradient with rate 1.
+    /// A parameter trained by gradient descent with rate 1.
     pub(super) fn unit_rate(&self, name: &str) -> Found<ParameterId> {
         let (id, rate) = self.descending(name)?;
         self.require(same(rate, 1.0), name, "a weight that moves with rate 1")?;
         Ok(id)
     }
 
-    /// All parameters are among these.
+    /// Checks that there are no other parameters.
     pub(super) fn check_known(&self, known: &[Option<ParameterId>], expected: &'static str) -> Found<()> {
         let mut nodes = self.network.numbered_nodes();
         match nodes.find(|(_, node)| matches!(node.op, Op::Parameter(id) if !known.contains(&Some(id)))) {
@@ -274,7 +274,7 @@ impl<'n> Walk<'n> {
         }
     }
 
-    /// No parameters but these have an influence on the node's value, and it has no derivative with respect to any.
+    /// Checks that the node's value depends on no other parameters, and has no gradient at all.
     pub(super) fn check_fixed(
         &self,
         node: NodeId,
@@ -289,12 +289,9 @@ impl<'n> Walk<'n> {
         }
     }
 
-    /// The parameters from which a node is reached, not through operations that stop.
+    /// The parameters that a node depends on, not counting paths through operations that stop.
     fn influences(&self, node: NodeId, stops: impl Fn(&Op) -> bool) -> Vec<ParameterId> {
-        let reached = self.network.needed_by(&[node], |_, node| match stops(&node.op) {
-            true => Vec::new(),
-            false => node.op.operands(),
-        });
+        let reached = self.network.needed_up_to(&[node], |_, node| stops(&node.op));
         let parameter = |(node, reached): (&Node, bool)| match node.op {
             Op::Parameter(id) if reached => Some(id),
             _ => None,
@@ -302,14 +299,10 @@ impl<'n> Walk<'n> {
         self.network.nodes().iter().zip(reached).filter_map(parameter).collect()
     }
 
-    /// Labels go to the loss's residual alone: the output does not depend on the input `targets` in any way, and on no other input but
-    /// through these nodes.
+    /// Checks that the output does not depend on the input `targets`, and on other inputs only through these nodes.
     pub(super) fn check_inputs(&self, out: NodeId, targets: usize, through: &[NodeId]) -> Found<()> {
-        let everything = self.network.needed_by(&[out], |_, node| node.op.operands());
-        let elsewhere = self.network.needed_by(&[out], |id, node| match through.contains(&id) {
-            true => Vec::new(),
-            false => node.op.operands(),
-        });
+        let everything = self.network.needed_up_to(&[out], |_, _| false);
+        let elsewhere = self.network.needed_up_to(&[out], |id, _| through.contains(&id));
         for (id, node) in self.network.numbered_nodes() {
             let expected = match node.op {
                 Op::Input(input) if input.index() == targets && everything[id.index()] => {

@@ -2,22 +2,22 @@
 
 use super::{Column, VertexTable, tracks};
 
-/// Which arcs of a table a map consists of.
+/// The arcs of a table that a map consists of. Vertices are *at rest* where the machine halts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Arcs {
-    /// To each row, the symbol a vertex has there; nothing where its block does not look.
+    /// From each vertex to the rows that its block looks at: the vertex's symbol there.
     Now,
-    /// To each row, the symbol a vertex is known to leave behind; vertices at rest leave what they have, or nothing.
+    /// From each vertex to the rows on which the symbol after the step is known: that symbol.
     Next {
         /// Whether vertices at rest count.
         at_rest: bool,
     },
-    /// To each row on which a vertex leaves what is there without looking at it: 1.
+    /// From each vertex to the rows that it neither looks at nor writes: 1.
     Keep {
         /// Whether vertices at rest count.
         at_rest: bool,
     },
-    /// To each row, whether the head moves by this much; vertices at rest stay, or have no arc.
+    /// From each vertex to the rows whose head moves by this much: 1. Vertices at rest stay, or have no arc.
     Moving {
         /// -1, 0 or 1.
         by: i64,
@@ -26,22 +26,22 @@ pub enum Arcs {
     },
     /// Sums over all vertices of a block, then over those of a block with a given symbol on a track.
     Marginals,
-    /// From the marginals to each vertex: this for the block that follows, and this for every symbol that stays, on the tracks
-    /// that both blocks look at.
+    /// From the marginals to each vertex: `block` from that of the next block, and `symbol` from those of symbols that stay,
+    /// on the tracks that both blocks look at.
     Successors {
         /// The weight of the block.
         block: f64,
         /// The weight of a symbol.
         symbol: f64,
     },
-    /// From each vertex that may follow itself to itself: the weight of a block, and of all its symbols.
+    /// From each vertex that can follow itself to itself: `block`, plus `symbol` for each of its symbols.
     SelfEdges {
         /// The weight of the block.
         block: f64,
         /// The weight of a symbol.
         symbol: f64,
     },
-    /// From all vertices to one unit: this at rest, and these where a vertex may follow itself.
+    /// From all vertices to one unit: `at_rest`, or for vertices that can follow themselves the weight of that edge.
     Levels {
         /// The weight of vertices at rest.
         at_rest: f64,
@@ -50,25 +50,25 @@ pub enum Arcs {
         /// The weight of each of its symbols.
         symbol: f64,
     },
-    /// To one unit for each vertex that may follow itself.
+    /// From each vertex that can follow itself to a unit of its own.
     Dips {
         /// The weight.
         weight: f64,
     },
-    /// From the units of [`Dips`](Self::Dips) to one: the weight of a block, and of all its symbols.
+    /// From the units of [`Dips`](Self::Dips) to one unit: the weight of the edge from the vertex to itself.
     DipLevels {
         /// The weight of the block.
         block: f64,
         /// The weight of a symbol.
         symbol: f64,
     },
-    /// To each block, the vertices it may follow; at rest, their own.
+    /// From each vertex to the next block; at rest, to its own.
     NextBlock,
     /// From each block to its vertices.
     OfBlock,
-    /// From each combination of symbols to the vertices that have it, on the tracks they look at.
+    /// From each combination of symbols to the vertices that have it.
     OfSymbols,
-    /// From each row to each combination of symbols: the symbols.
+    /// From the rows to each combination of symbols: its symbols.
     Alike,
 }
 
@@ -91,7 +91,7 @@ impl Arcs {
         }
     }
 
-    /// No more entries than this.
+    /// An upper bound on the number of entries.
     pub(crate) fn most_entries(self, table: &VertexTable) -> usize {
         let (vertices, tracks) = (table.n_vertices(), table.n_tracks());
         match self {
@@ -121,13 +121,13 @@ impl Arcs {
         }
     }
 
-    /// Whether the arcs come from vertices, so that those of vertices without weight need not be looked at.
+    /// Whether the arcs start at vertices, so that vertices of weight 0 can be skipped.
     fn starts_at_vertices(self) -> bool {
         use Arcs::{Alike, DipLevels, OfBlock, OfSymbols, Successors};
         !matches!(self, Successors { .. } | DipLevels { .. } | OfBlock | OfSymbols | Alike)
     }
 
-    /// Adds the map of `x` to `y`, looking only at vertices whose weight is not zero.
+    /// Adds the map of `x` to `y`, skipping vertices of weight 0 where possible.
     pub(crate) fn add(self, table: &VertexTable, x: &[f64], y: &mut [f64]) {
         let seen = |v: usize| !self.starts_at_vertices() || x[v] != 0.0;
         self.visit(table, seen, |row, col, weight| y[row] += weight * x[col]);
@@ -140,7 +140,7 @@ impl Arcs {
         arcs
     }
 
-    /// Visits the arcs of the vertices that `seen` asks for. This is the one place where arcs are read from a table.
+    /// Visits the arcs of the vertices for which `seen` is true.
     fn visit(
         self,
         table: &VertexTable,
@@ -230,12 +230,12 @@ fn value(symbols: u32, i: usize) -> f64 {
     if symbols >> i & 1 == 1 { 1.0 } else { -1.0 }
 }
 
-/// What an edge from a vertex of a block to itself weighs.
+/// The weight of an edge from a vertex of a block to itself.
 fn self_edge(table: &VertexTable, block: usize, weight: f64, symbol: f64) -> f64 {
     weight + f64::from(table.looks_at(block).count_ones()) * symbol
 }
 
-/// The tracks on which a column leaves what is there without looking at it.
+/// The tracks that a column neither looks at nor writes.
 fn kept_unseen(table: &VertexTable, block: usize, column: Option<&Column>, at_rest: bool) -> u32 {
     let put = match column {
         Some(column) => column.put,
@@ -245,7 +245,7 @@ fn kept_unseen(table: &VertexTable, block: usize, column: Option<&Column>, at_re
     table.all_tracks() & !table.looks_at(block) & !put
 }
 
-/// The marginals of the next block for the symbols of a vertex, on the tracks that both blocks look at.
+/// The marginals of the next block for symbols of a vertex that stay, on the tracks that both blocks look at.
 fn marginals_that_stay(table: &VertexTable, v: usize, next: usize) -> impl Iterator<Item = usize> {
     let symbols = table.symbols(v);
     let both = table.looks_at(table.block(v)) & table.looks_at(next);
@@ -258,7 +258,7 @@ fn combination(table: &VertexTable, v: usize) -> usize {
     (place.first_combination + v as u32 - place.first_vertex) as usize
 }
 
-/// How many vertices may follow themselves.
+/// How many vertices can follow themselves.
 pub(crate) fn n_self_edges(table: &VertexTable) -> usize {
     let own = table.all_columns().filter(|&(block, _, _, c)| c.is_some_and(|c| c.next as usize == block));
     let alike = |block: usize, depends_on: u32| 1 << (table.looks_at(block) & !depends_on).count_ones();

@@ -1,41 +1,42 @@
-//! Arcs held to the table that engines read, vertex by vertex.
+//! Compares listed arcs with the table, vertex by vertex.
 //!
-//! A network's maps list arcs; an engine that evaluates only what is not zero asks the table for blocks, symbols and columns instead.
-//! Both must say the same of every vertex, so what the table says is written as arcs here, and compared with those that are listed.
+//! Dense evaluation uses the arcs that maps list; sparse engines read blocks, symbols and columns from the table instead.
+//! Both must agree on every vertex. So this module derives the arcs from the table in its own way, and compares them with
+//! the listed ones.
 
 use super::{Arcs, VertexTable, deposit, extract, tracks};
 
 /// An arc: (output, input, weight).
 type Arc = (usize, usize, f64);
 
-/// The first vertex whose listed arcs are not what the table says of it, if there is one.
+/// The first vertex whose listed arcs differ from those that the table implies.
 pub(crate) fn first_difference(table: &VertexTable, arcs: Arcs) -> Option<usize> {
     if arcs == Arcs::Alike {
         let combinations = table.patterns.iter().flat_map(|&(mask, first)| {
             (0..1_u32 << mask.count_ones()).map(move |at| ((first + at) as usize, mask, deposit(at, mask)))
         });
-        let said = combinations.flat_map(|(at, mask, symbols)| {
+        let implied = combinations.flat_map(|(at, mask, symbols)| {
             rows(table, mask, symbols).map(move |(row, weight)| (at, row, weight))
         });
-        return (!same(&mut arcs.list(table), &mut said.collect::<Vec<Arc>>())).then_some(0);
+        return (!same(&mut arcs.list(table), &mut implied.collect::<Vec<Arc>>())).then_some(0);
     }
     let (mut listed, mut n_dips) = (Vec::new(), 0);
     (0..table.n_vertices()).find(|&vertex| {
         listed.clear();
         arcs.visit_one(table, vertex, n_dips, |row, col, weight| listed.push((row, col, weight)));
-        let mut said = says(table, arcs, vertex, n_dips);
+        let mut implied = implied_arcs(table, arcs, vertex, n_dips);
         n_dips += usize::from(follows_itself(table, vertex));
-        !same(&mut listed, &mut said)
+        !same(&mut listed, &mut implied)
     })
 }
 
-/// Whether the same arcs are listed, each of them once, in whatever order.
-fn same(listed: &mut [Arc], said: &mut [Arc]) -> bool {
+/// Whether both lists have the same arcs, in any order.
+fn same(listed: &mut [Arc], implied: &mut [Arc]) -> bool {
     let place = |&(row, col, _): &Arc| (row, col);
     listed.sort_by_key(place);
-    said.sort_by_key(place);
+    implied.sort_by_key(place);
     let is = |(a, b): (&Arc, &Arc)| place(a) == place(b) && a.2.total_cmp(&b.2).is_eq();
-    listed.len() == said.len() && listed.iter().zip(&*said).all(is)
+    listed.len() == implied.len() && listed.iter().zip(&*implied).all(is)
 }
 
 fn follows_itself(table: &VertexTable, vertex: usize) -> bool {
@@ -47,8 +48,8 @@ fn rows(table: &VertexTable, mask: u32, plus: u32) -> impl Iterator<Item = (usiz
     tracks(mask).map(move |track| (table.rows[track], if plus >> track & 1 == 1 { 1.0 } else { -1.0 }))
 }
 
-/// The arcs of a vertex as an engine knows it; `n_dips` vertices before it follow themselves.
-fn says(table: &VertexTable, arcs: Arcs, vertex: usize, n_dips: usize) -> Vec<Arc> {
+/// The arcs of a vertex that the table implies; `n_dips` vertices before it can follow themselves.
+fn implied_arcs(table: &VertexTable, arcs: Arcs, vertex: usize, n_dips: usize) -> Vec<Arc> {
     let (block, symbols, column) = (table.block(vertex), table.symbols(vertex), table.column(vertex));
     let (seen, all) = (table.looks_at(block), table.all_tracks());
     let own = follows_itself(table, vertex);
@@ -56,7 +57,7 @@ fn says(table: &VertexTable, arcs: Arcs, vertex: usize, n_dips: usize) -> Vec<Ar
     let to_rows = |mask: u32, plus: u32| {
         rows(table, mask, plus).map(|(row, weight)| (row, vertex, weight)).collect::<Vec<Arc>>()
     };
-    // At rest, a vertex that counts leaves everything as it is.
+    // A halting vertex that counts changes nothing.
     let counts = |at_rest: bool| column.is_some() || at_rest;
     let only = |exists: bool, arc: Arc| if exists { vec![arc] } else { Vec::new() };
     let of_all = |weight: f64, symbol: f64| weight + f64::from(seen.count_ones()) * symbol;

@@ -1,10 +1,10 @@
-//! Every weight and every bias, by a reverse pass that can be read in one sitting.
+//! SGD on every weight and every bias, with a short reverse pass.
 
 use luge_net::Sequential;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, Uniform};
 
-use super::{Real, SequentialEngine, errors, relu};
+use super::{Real, SequentialEngine, errors, relu, through_relus};
 use crate::TrainError;
 
 /// The most weights that a dense network may have: 2 GiB of f64.
@@ -91,9 +91,7 @@ impl<T: Real> SequentialEngine for DenseSgd<T> {
                 *bias -= self.rate * slope;
             }
             if let Some(below) = below.last() {
-                for (slope, &sum) in to_input.iter_mut().zip(&below.sums) {
-                    *slope = if sum > T::ZERO { *slope } else { T::ZERO };
-                }
+                through_relus(&mut to_input, &below.sums);
             }
             gradient = to_input;
         }

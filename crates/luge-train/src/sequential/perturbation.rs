@@ -1,4 +1,4 @@
-//! What training every weight would change, bounded from the largest values and slopes that a sparse run met.
+//! A bound on what training every weight would change, from the largest values and slopes of a sparse run.
 //!
 //! Let training all weights move weight (i, j) of a layer by D_ij. A step moves it by rate * slope_i * input_j, so over T steps
 //! |D_ij| <= rate T max|slope_i| max|input_j|. Going forwards, D changes the sum of unit i by at most
@@ -17,7 +17,7 @@ use luge_net::{LinearLayer, Sequential};
 
 use super::Real;
 
-/// The largest values that a run met in one layer.
+/// The largest values and slopes of one layer during a run.
 #[derive(Clone, Debug)]
 pub struct LayerMoves {
     inputs: Vec<f64>,
@@ -57,7 +57,7 @@ impl LayerMoves {
         self.slopes[unit] = self.slopes[unit].max(slope.wide().abs());
     }
 
-    /// Notes a unit's sum, once all of its layer are known.
+    /// Records a unit's sum, once all sums of its layer are known.
     pub(super) fn note_sum<T: Real>(&mut self, unit: usize, sums: &[T]) {
         self.margins[unit] = self.margins[unit].min(sums[unit].wide().abs());
         self.open[unit] |= sums[unit] > T::ZERO;
@@ -71,11 +71,11 @@ impl LayerMoves {
 /// What training all weights, and not only biases of units without weights, would have changed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Perturbation {
-    /// Whether the bound is closed: if not, nothing is known.
+    /// Whether the bound is closed; if not, it says nothing.
     pub closed: bool,
-    /// The largest change of a weight or bias that the sparse engine leaves alone.
+    /// The largest change of a weight or bias that the sparse engine does not train.
     pub largest_move: f64,
-    /// The largest difference between a bias that it moves and the same bias in the dense run.
+    /// The largest difference between a bias that it trains and the same bias in the dense run.
     pub bias_error: f64,
     /// The largest difference of an output.
     pub output_error: f64,

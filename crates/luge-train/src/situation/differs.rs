@@ -1,19 +1,19 @@
-//! What is wrong with a step, found by differentiating the network.
+//! How a step can differ from the network's gradient.
 
-/// In what a step differs from what the network's own gradient makes of its situation.
+/// A difference between an expected step and the network's own gradient.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum Differs {
-    /// Another vertex is the best, or could be.
+    /// Another vertex has the lowest slope, or could have it.
     #[error("the gradient at vertex {vertex} leads to vertex {found}, not to {expected}")]
     Vertex {
         /// The vertex before the step.
         vertex: u32,
         /// Where the gradient leads.
         found: usize,
-        /// Where the step is said to lead.
+        /// Where the step should lead.
         expected: u32,
     },
-    /// A weight is moved elsewhere.
+    /// A weight moves elsewhere.
     #[error("the gradient at vertex {vertex} moves {parameter}[{index}] to {found}, not to {expected}")]
     Weight {
         /// The vertex before the step.
@@ -24,10 +24,10 @@ pub enum Differs {
         index: usize,
         /// Where the gradient leads.
         found: f64,
-        /// Where the step is said to lead.
+        /// Where the step should lead.
         expected: f64,
     },
-    /// A column without a head near adds something.
+    /// A column far from every head adds to a sum.
     #[error("at vertex {vertex} a column far from every head adds to `{node}`")]
     FarColumn {
         /// The vertex before the step.
@@ -35,7 +35,7 @@ pub enum Differs {
         /// The node that is summed.
         node: String,
     },
-    /// The labels have a gradient, or the primary network is seen, or the gain is out of bounds.
+    /// The labels have a gradient, the output depends on the primary network, or the gain is out of bounds.
     #[error("at a landscape loss of {landscape} {what}")]
     Output {
         /// The landscape's loss.
@@ -43,7 +43,7 @@ pub enum Differs {
         /// What is wrong.
         what: &'static str,
     },
-    /// The two ways to differentiate do not agree.
+    /// The reverse pass and candle disagree.
     #[error("at vertex {vertex} candle differentiates `{parameter}` otherwise")]
     Candle {
         /// The vertex.

@@ -1,4 +1,4 @@
-//! The weights around the heads as a run had them, and the network differentiated with those.
+//! The weights around the heads during a run, and the network differentiated with them.
 
 use luge_net::{LOCAL_COLUMNS, StepRule, Values};
 
@@ -32,10 +32,10 @@ impl Surroundings {
 }
 
 impl SituationCheck<'_> {
-    /// Differentiates the network with the weights that a step was made from and compares those around the heads after it; the loss.
+    /// Differentiates the network at the weights before a step and compares those around the heads after it; returns the loss.
     ///
     /// # Errors
-    /// In what the step differs.
+    /// The first difference.
     pub fn look_at_weights(&mut self, before: &Surroundings, after: &Surroundings) -> Result<f64, Differs> {
         self.show(before, after);
         let landscape = self.landscape.evaluate(&self.weights, &self.inputs);
@@ -48,7 +48,7 @@ impl SituationCheck<'_> {
         Ok(loss)
     }
 
-    /// Compares the weights of a block after a step with those that it is said to lead to; the largest distance.
+    /// Compares the weights of a block after a step with the expected ones; returns the largest distance.
     pub(super) fn compare(
         &self,
         vertex: u32,
@@ -77,7 +77,7 @@ impl SituationCheck<'_> {
         Ok(farthest)
     }
 
-    /// Sets the weights and hidden cells before a step, and the weights that it is said to lead to.
+    /// Sets the weights and hidden cells before a step, and the weights expected after it.
     pub(super) fn show(&mut self, before: &Surroundings, after: &Surroundings) {
         let table = &self.layers.table;
         let vertex = self.block(self.layers.vertex);

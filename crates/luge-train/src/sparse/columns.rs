@@ -1,8 +1,8 @@
-//! The network's numbers, laid out for fast steps.
+//! What happens at each vertex, prepared for fast steps.
 
 use luge_net::{Form, VertexTable, faults};
 
-/// The numbers of [`Form::Slides`], and what follows from them.
+/// The numbers of [`Form::Slides`], and numbers derived from them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slides {
     pub(super) offset: f64,
@@ -13,7 +13,7 @@ pub(super) struct Slides {
     pub(super) shift: f64,
     /// Rates times twice the weights of the write and of the move residual.
     rates: (f64, f64),
-    /// What an edge weighs, and a symbol that stays along it.
+    /// The weight of an edge, and what is added for every symbol that stays.
     pub(super) edge: f64,
     pub(super) symbol: f64,
     /// Whether edges are units of their own.
@@ -22,14 +22,14 @@ pub(super) struct Slides {
 
 impl Slides {
     pub(super) fn new(form: &Form) -> Option<Self> {
-        let Form::Slides { cell_rate, head_rate, write, shift, edge, symbol, edge_units, .. } = *form else {
+        let Form::Slides { offset, at_rest, edge, symbol, write, read, shift, edge_units, .. } = *form else {
             return None;
         };
+        let Form::Slides { cell_rate, head_rate, .. } = *form else { return None };
         let rates = (
             2.0 * write * faults::number("cell rate", cell_rate, cell_rate * 0.999),
             2.0 * shift * faults::number("head rate", head_rate, head_rate * 0.999),
         );
-        let Form::Slides { offset, at_rest, read, .. } = *form else { return None };
         let at_rest = faults::number("level of rest", at_rest, at_rest / 2.0);
         let read = faults::number("read weight", read, read / 2.0);
         let offset = faults::number("offset", offset, offset * (1.0 + 1e-9));
@@ -37,37 +37,37 @@ impl Slides {
         Some(Self { offset, at_rest, write, read, twice_read, shift, rates, edge, symbol, edge_units })
     }
 
-    /// By how much of their residuals cells and heads step where the gradient arrives with this gain.
+    /// The fractions of their residuals by which cells and heads move at this gain.
     #[inline]
     pub(super) fn rates(&self, gain: f64) -> (f64, f64) {
         (self.rates.0 * gain, self.rates.1 * gain)
     }
 }
 
-/// A vertex and its column, spread out.
+/// A vertex and what happens there.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Action {
     pub(super) next: u32,
-    /// The tracks it looks at, and its symbols there.
+    /// The tracks that it looks at, and its symbols there.
     pub(super) looks_at: u32,
     pub(super) symbols: u32,
-    /// The tracks on which it is known what is left behind, and the symbols left there. The others are kept unseen.
+    /// The tracks on which the symbol after the step is known, and these symbols. On all others the symbol is kept unseen.
     pub(super) known: u32,
     pub(super) written: u32,
     pub(super) left: u32,
     pub(super) right: u32,
-    /// The tracks that the next block looks at, how many of them this one looks at too, and where its vertices begin.
+    /// The tracks that the next block looks at, how many of them this block looks at too, and the next block's first vertex.
     pub(super) theirs: u32,
     pub(super) n_shared: u32,
     pub(super) first: u32,
-    /// What its level or its edge to itself adds to the slope at the vertex.
+    /// What the vertex's level, or its edge to itself, adds to the slope at the vertex.
     pub(super) own: f64,
-    /// The lowest slope of a vertex to which none of its edges lead, what symbols add aside.
+    /// The lowest slope of a vertex to which no edge leads, apart from what symbols add.
     pub(super) floor: f64,
 }
 
 impl Action {
-    /// No block follows.
+    /// The value of `next` where the machine halts.
     pub(super) const REST: u32 = u32::MAX;
 
     pub(super) fn of(table: &VertexTable, slides: Option<&Slides>, vertex: usize) -> Self {
@@ -105,7 +105,7 @@ impl Action {
         }
     }
 
-    /// What is left on a track; `None` where it is kept unseen.
+    /// The symbol on a track after the step; `None` if it is kept unseen.
     #[inline]
     pub(super) fn left_behind(&self, track: usize) -> Option<f64> {
         (self.known >> track & 1 == 1).then(|| super::symbol(self.written, track))
@@ -117,7 +117,7 @@ impl Action {
         i64::from(self.right >> track & 1) - i64::from(self.left >> track & 1)
     }
 
-    /// The tracks on which something happens where these symbols lie under heads that are settled.
+    /// The tracks on which something happens if these symbols are under settled heads.
     #[inline]
     pub(super) fn busy(&self, under: u32) -> u32 {
         let unlike = if faults::planted("unlike not looked for") { 0 } else { self.symbols ^ under };
@@ -125,10 +125,10 @@ impl Action {
     }
 }
 
-/// The most vertices whose columns are kept spread out.
+/// The most vertices whose actions are stored.
 const MAX_ACTIONS: usize = 1 << 16;
 
-/// The vertices with their columns: spread out once where there are few enough to keep, else whenever one is asked for.
+/// The actions of all vertices: stored if there are few enough, otherwise computed on demand.
 #[derive(Clone, Debug)]
 pub(super) struct Actions {
     kept: Vec<Action>,
@@ -142,7 +142,7 @@ impl Actions {
         Self { kept, slides }
     }
 
-    /// A vertex and its column.
+    /// The action of a vertex.
     #[inline(always)]
     pub(super) fn at(&self, table: &VertexTable, vertex: usize) -> Action {
         self.kept.get(vertex).copied().unwrap_or_else(|| Action::of(table, self.slides.as_ref(), vertex))

@@ -1,4 +1,4 @@
-//! The parts around a landscape in an extended network: labels, switches, carrier, least squares.
+//! What an extended network adds to its landscape: labels, switches, carrier, squared error.
 
 use std::cell::Cell;
 
@@ -7,10 +7,9 @@ use luge_net::{
     evaluate_rows, faults,
 };
 
-use super::tape::Tape;
 use crate::{PackedCells, TrainError};
 
-/// The labels and what follows from them; it changes only when they do.
+/// The labels, and what follows from them.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputStage<'n> {
     network: &'n Network,
@@ -25,19 +24,19 @@ pub(crate) struct OutputStage<'n> {
     carried: Carried,
 }
 
-/// The carrier for the labels at hand.
+/// The carrier for the current labels.
 #[derive(Clone, Debug)]
 enum Carried {
-    /// `first` and `target` of the entry that carries, and the squares of all other residuals.
+    /// The label and the target of the first entry, which carries the loss, and the squares of all other residuals.
     Offset { first: f64, target: f64, others: f64 },
-    /// The direction f, and what was carried lately: without drift a landscape's loss has few values.
-    Direction { f: Vec<f64>, lately: Vec<Cell<(u64, Through)>> },
+    /// The direction f, and a cache of results: without drift a landscape's loss has few values.
+    Direction { f: Vec<f64>, recent: Vec<Cell<(u64, Through)>> },
 }
 
-/// How many losses a carrier remembers.
-const N_LATELY: usize = 64;
+/// The size of that cache.
+const N_RECENT: usize = 64;
 
-/// The loss, and by how much the landscape's gradient is scaled on its way.
+/// The network's loss, and its derivative by the landscape's loss, which scales the landscape's gradient.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Through {
     pub(crate) loss: f64,
@@ -67,7 +66,7 @@ impl<'n> OutputStage<'n> {
         Ok(around)
     }
 
-    /// Whether the output is still the labels themselves.
+    /// Whether the labels are still to be read: then the output is z itself.
     pub(crate) fn waiting(&self) -> Result<bool, TrainError> {
         match self.initial {
             1.0 => Ok(true),
@@ -76,7 +75,7 @@ impl<'n> OutputStage<'n> {
         }
     }
 
-    /// Whether the output is the primary network's.
+    /// Whether the output is that of the primary network.
     pub(crate) fn finished(&self, landscape: f64) -> Result<bool, TrainError> {
         match self.joint.running.at(landscape) {
             1.0 => Ok(false),
@@ -85,13 +84,13 @@ impl<'n> OutputStage<'n> {
         }
     }
 
-    /// Whether the landscape's loss is so high that the carrier is all there is.
+    /// Whether the output is the carrier alone.
     #[inline]
     pub(crate) fn running(&self, landscape: f64) -> bool {
         self.joint.running.at(landscape).total_cmp(&1.0).is_eq()
     }
 
-    /// z + r - y, the residual before the labels are read, and its gradient too.
+    /// z + r - y: the residuals before the labels are read, and the gradient of the loss by z.
     fn residuals(&self) -> impl Iterator<Item = f64> {
         let copied = self.labels.data.iter().map(|z| z + self.joint.label_offset);
         copied.zip(&self.targets.data).map(|(copied, y)| copied - y)
@@ -102,7 +101,7 @@ impl<'n> OutputStage<'n> {
         0.5 * self.residuals().map(|r| r * r).sum::<f64>()
     }
 
-    /// The step that reads the labels: all else has no gradient.
+    /// The step that reads the labels; no other weight has a gradient there.
     pub(crate) fn read_labels(&mut self) {
         let rate = faults::number("label rate", 1.0, 0.999);
         let moved: Vec<f64> =
@@ -111,7 +110,7 @@ impl<'n> OutputStage<'n> {
         self.refresh();
     }
 
-    /// The landscape's loss as the carrier brings it to the output.
+    /// The network's loss for a loss of the landscape, while the output is the carrier.
     #[inline]
     pub(crate) fn carry(&self, landscape: f64) -> Through {
         let root = (2.0 * landscape).sqrt();
@@ -123,9 +122,9 @@ impl<'n> OutputStage<'n> {
                     gain: residual / faults::number("gain of the offset", root, 2.0 * root),
                 }
             }
-            Carried::Direction { f, lately } => {
+            Carried::Direction { f, recent } => {
                 let bits = landscape.to_bits();
-                let place = &lately[(bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize];
+                let place = &recent[(bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize];
                 let (known, through) = place.get();
                 if known == bits {
                     return through;
@@ -137,7 +136,7 @@ impl<'n> OutputStage<'n> {
         }
     }
 
-    /// Every entry of the output and of its gradient, in the network's own arithmetic.
+    /// The same for a direction: computed entry by entry, rounded as the network rounds.
     fn carry_along(&self, f: &[f64], root: f64) -> Through {
         let (mut squares, mut slope) = (0.0, 0.0);
         for (f, y) in f.iter().zip(&self.targets.data) {
@@ -149,12 +148,7 @@ impl<'n> OutputStage<'n> {
         Through { loss: 0.5 * squares, gain }
     }
 
-    /// The loss once the primary network's output is all that is left.
-    pub(crate) fn primary_loss(&self, layers: &SparseLayers, tapes: &[Tape]) -> f64 {
-        self.primary_loss_of(layers, &|tape, cell| tapes[tape].cells.at(cell))
-    }
-
-    /// The same for cells that are kept elsewhere.
+    /// The loss once both switches are closed: that of the primary network. `cell` says what a cell of a track holds.
     pub(crate) fn primary_loss_of(&self, layers: &SparseLayers, cell: &dyn Fn(usize, i64) -> f64) -> f64 {
         let weights = self.weights(Some((layers, cell)));
         let out = evaluate_node(self.network, &weights, &self.inputs, self.joint.primary);
@@ -162,7 +156,7 @@ impl<'n> OutputStage<'n> {
         half * out.data.iter().zip(&self.targets.data).map(|(out, y)| (out - y) * (out - y)).sum::<f64>()
     }
 
-    /// The hidden cells for the labels at hand, row by row.
+    /// The hidden cells for the current labels, row by row.
     pub(crate) fn fixed_cells(&self, layers: &SparseLayers) -> Vec<PackedCells> {
         layers
             .fixed_cells
@@ -186,13 +180,13 @@ impl<'n> OutputStage<'n> {
             Carrier::Direction(node) => {
                 let f = evaluate_node(self.network, &self.weights(None), &self.inputs, node).data;
                 let nothing = (f64::NAN.to_bits(), Through { loss: f64::NAN, gain: f64::NAN });
-                Carried::Direction { f, lately: vec![Cell::new(nothing); N_LATELY] }
+                Carried::Direction { f, recent: vec![Cell::new(nothing); N_RECENT] }
             }
         };
     }
 }
 
-/// Hidden units that stand for cells, row by row and without the blank ones at the end.
+/// The hidden units that are cells, row by row, without the blank cells at the end.
 pub(crate) fn fixed_rows(
     network: &Network,
     weights: &(impl Weights + ?Sized),
@@ -207,7 +201,7 @@ pub(crate) fn fixed_rows(
 /// The layers, and what a cell of a track holds.
 type Tapes<'a> = (&'a SparseLayers, &'a dyn Fn(usize, i64) -> f64);
 
-/// Labels, and cells where an engine keeps them: all that the nodes asked for depend on.
+/// The weights that the evaluated nodes depend on: labels, and the cells of an engine.
 struct Held<'a> {
     network: &'a Network,
     labels: (ParameterId, &'a Values),

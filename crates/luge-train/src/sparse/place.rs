@@ -1,4 +1,4 @@
-//! The current point on the simplex: all weight on one vertex, or nearly all.
+//! The weights on vertices: all weight on one vertex, or nearly all.
 
 use luge_net::Form;
 
@@ -10,12 +10,12 @@ pub(super) struct Place {
     /// The vertex with (nearly) all the weight.
     pub(super) vertex: usize,
     pub(super) weight: f64,
-    /// Small weights that drift has left on others; always empty on a simplex.
+    /// Small weights that drift has left on other vertices; empty on a simplex.
     pub(super) others: Vec<(usize, f64)>,
 }
 
 impl Place {
-    /// Whether the saturated copy of the weights is 1 here and 0 on all others.
+    /// Whether the saturated copy is 1 on this vertex and 0 on all others.
     #[inline]
     pub(super) fn clear(&self) -> bool {
         self.is_exact() || self.is_clear()
@@ -66,7 +66,7 @@ impl Place {
     }
 }
 
-/// Where weights on vertices are; `None` if on no vertex clearly.
+/// The weights on vertices; `None` if no vertex clearly has all the weight.
 pub(super) fn placed(mut weights: Vec<(usize, f64)>, form: &Form) -> Option<Place> {
     let heaviest = (0..weights.len()).reduce(|a, b| if weights[b].1 > weights[a].1 { b } else { a })?;
     let (vertex, weight) = weights.remove(heaviest);

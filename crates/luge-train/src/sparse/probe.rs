@@ -1,11 +1,11 @@
-//! One step at one vertex, on cells of its own, for engines that store steps.
+//! Single steps at any vertex, for engines that store steps.
 
 use luge_net::Form;
 
 use super::{Place, Sparse, symbol};
 use crate::TrainError;
 
-/// What a step at a vertex turned out to do.
+/// What a step at a vertex does.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Probed {
     /// The landscape's loss before the step.
@@ -23,10 +23,10 @@ pub(crate) struct Probed {
 }
 
 impl Sparse<'_> {
-    /// The network's gradient step at a vertex whose heads are on the symbols `here` and will find `ahead`, on cells of its own.
+    /// The network's gradient step at a vertex with the symbols `here` under its heads and `ahead` beside them.
     ///
-    /// Everything is as far from a remembered step as it can be: tapes of three cells, the loss differentiated, cells and
-    /// heads moved by their gradients, and whatever comes out read back.
+    /// Nothing is taken from stored steps: the tapes are new, with three cells each, the loss is differentiated, cells and
+    /// heads move by their gradients, and the result is read from the weights.
     pub(crate) fn probe(&mut self, vertex: usize, here: u32, ahead: u32) -> Result<Probed, TrainError> {
         let table = &self.layers.table;
         for (i, (tape, &row)) in self.tapes.rows.iter_mut().zip(table.rows()).enumerate() {
@@ -66,7 +66,7 @@ impl Sparse<'_> {
         Ok(probed)
     }
 
-    /// How far a cell may lie from -1 and 1 for a step to be remembered.
+    /// How far a cell may be from -1 and 1 for a step to be stored.
     fn tolerance(&self) -> f64 {
         match self.layers.form {
             Form::Slides { .. } => 0.0,

@@ -1,7 +1,7 @@
-//! The conditional gradient step over all vertices, without enumerating them.
+//! The Frank-Wolfe step over all vertices, without enumerating them.
 //!
-//! At a vertex v the slope towards w is a sum over symbols plus a term that depends only on w's block, because a
-//! gate has one row and a row leads to one block. So the lowest slope of a block is found track by track.
+//! At a vertex v the slope towards w is a sum over w's symbols plus a term that depends only on w's block, because all
+//! edges from v lead to one block. So the lowest slope of a block is found track by track.
 
 use luge_net::{VertexTable, extract, faults::planted};
 
@@ -11,7 +11,7 @@ use super::{
     tapes::{Survey, Tapes, n_of, tracks},
 };
 
-/// The slopes at one vertex: those of its edges and levels, and what every symbol of another vertex adds.
+/// The slopes at one vertex.
 #[derive(Clone, Copy)]
 pub(super) struct Slopes<'t> {
     pub(super) table: &'t VertexTable,
@@ -23,16 +23,16 @@ pub(super) struct Slopes<'t> {
 }
 
 impl Slides {
-    /// What an edge weighs along which `n` symbols stay.
+    /// The weight of an edge along which `n` symbols stay.
     fn edge_along(&self, n: u32) -> f64 {
         self.edge + f64::from(n) * self.symbol
     }
 
-    /// What its level, or its edge to itself, adds to the slope at a vertex of a block that looks at these tracks.
+    /// What the level of a vertex, or its edge to itself, adds to the slope there.
     pub(super) fn own(&self, block: usize, looks_at: u32, next: Option<usize>) -> f64 {
         match next {
             None => 4.0 * self.at_rest,
-            // An edge of its own unit never leads back to where it comes from.
+            // Where edges are units there is no edge from a vertex to itself.
             Some(next) if next == block && !self.edge_units && !planted("no self-edges") => {
                 4.0 * self.edge_along(looks_at.count_ones())
             }
@@ -40,8 +40,8 @@ impl Slides {
         }
     }
 
-    /// The lowest slope of a vertex to which no edge leads from one that looks at these tracks, what symbols add aside: where edges are
-    /// units, an edge backwards.
+    /// The lowest slope of a vertex to which no edge leads, apart from what symbols add. Where edges are units, an edge that
+    /// leads here slopes backwards as well.
     pub(super) fn floor(&self, looks_at: u32) -> f64 {
         if self.edge_units { (2.0 * self.edge_along(looks_at.count_ones())).min(0.0) } else { 0.0 }
     }
@@ -51,13 +51,13 @@ impl Slides {
 type Lowest = (f64, usize);
 
 impl Slopes<'_> {
-    /// The vertex with the lowest slope if it lies strictly below the one we are at, else that one: stay. `at` says where we are.
+    /// The vertex with the lowest slope, if that is strictly below the slope at the current vertex; else the current vertex.
     #[inline(always)]
     pub(super) fn best<const ONE: bool>(at: impl Fn() -> Self) -> usize {
         at().along_edges::<ONE>().unwrap_or_else(|| at().among_all())
     }
 
-    /// The best vertex if no other than those edges lead to can have a slope as low.
+    /// The best vertex, if no vertex to which no edge leads can have as low a slope.
     #[inline(always)]
     fn along_edges<const ONE: bool>(self) -> Option<usize> {
         let here = self.seen.pull + self.action.own;
@@ -85,7 +85,7 @@ impl Slopes<'_> {
         best.1
     }
 
-    /// The lowest slope in the block to which the vertex's edges lead: 4 times the weight of an edge, and what its symbols add.
+    /// The lowest slope in the next block: 4 times the weight of an edge, and what symbols add.
     #[inline(always)]
     fn along<const ONE: bool>(self) -> Lowest {
         let Action { theirs, looks_at, n_shared, first, mut symbols, .. } = *self.action;
@@ -93,7 +93,7 @@ impl Slopes<'_> {
         let (edge, symbol) = (4.0 * self.slides.edge, 4.0 * self.slides.symbol);
         let mut slope = edge + f64::from(n_shared - n_of::<ONE>(pulling)) * symbol;
         for i in tracks::<ONE>(pulling) {
-            // A symbol that stays is part of the edge's weight.
+            // A symbol that stays adds to the weight of the edge.
             let (minus, plus) = self.sides(i, self.tapes.rows[i].lean, symbol);
             let is_plus = plus_counts(plus, minus);
             symbols = symbols & !(1 << i) | u32::from(is_plus) << i;
@@ -106,7 +106,7 @@ impl Slopes<'_> {
         (slope, (first + extract(symbols, theirs)) as usize)
     }
 
-    /// What the symbols -1 and +1 add on a track that leans so, where the one that the vertex has adds `stays` besides.
+    /// What the symbols -1 and +1 add on a track; the vertex's own symbol adds `stays` besides.
     #[inline(always)]
     fn sides(self, track: usize, lean: f64, stays: f64) -> (f64, f64) {
         match self.action.symbols >> track & 1 {
@@ -115,7 +115,7 @@ impl Slopes<'_> {
         }
     }
 
-    /// On tracks that the vertex does not look at, the symbol that will be read.
+    /// On tracks that the vertex does not look at, the symbol that will be read has the lowest slope.
     #[inline(always)]
     fn follow<const ONE: bool>(self, unseen: u32, symbols: &mut u32, slope: &mut f64) {
         let settled = unseen & !self.seen.busy;
@@ -148,7 +148,7 @@ impl Slopes<'_> {
         best
     }
 
-    /// The lowest slope towards vertices whose edges lead here: such an edge slopes half as much at its far end.
+    /// The lowest slope towards vertices whose edges lead here: an edge slopes half as much at its far end.
     fn backwards(self, mut best: Lowest, here: f64) -> Lowest {
         let slides = self.slides;
         let block = self.table.block(self.vertex);
@@ -174,7 +174,7 @@ impl Slopes<'_> {
         self.action.looks_at >> track & 1 == 1
     }
 
-    /// How a track leans, whether it was looked at or not: one that is settled holds the symbol of a vertex that looks at it.
+    /// The lean of a track, surveyed or settled; under a settled head is the symbol of the vertex, if it looks there.
     fn lean(self, track: usize) -> f64 {
         if self.seen.busy >> track & 1 == 1 {
             self.tapes.rows[track].lean
@@ -186,13 +186,13 @@ impl Slopes<'_> {
     }
 }
 
-/// Whether of two slopes that of +1 counts: the lower one, and of two equal ones that of -1, whose vertex comes first.
+/// Whether +1 has the lower slope; of equal slopes that of -1 counts, whose vertex comes first.
 #[inline(always)]
 fn plus_counts(plus: f64, minus: f64) -> bool {
     plus < minus || planted("last of equal slopes") && plus <= minus
 }
 
-/// The lower of two slopes, the first vertex of two equal ones; whatever does not lie below `here` does not count.
+/// The lower of two slopes, or the first vertex if they are equal; a candidate that is not below `here` does not count.
 #[inline(always)]
 fn lower(best: Lowest, candidate: Lowest, here: f64) -> Lowest {
     let counts = candidate.0 < here || planted("ties move in sparse") && candidate.0 <= here;

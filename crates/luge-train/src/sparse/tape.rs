@@ -1,4 +1,4 @@
-//! One row of cells and its head as weights; only those that are not zero are stored.
+//! One tape: its cells and its head as weights. Only weights that are not blank or zero are stored.
 
 use luge_net::faults;
 
@@ -7,17 +7,17 @@ use crate::{
     room::{room, widen},
 };
 
-/// What an untouched cell holds.
+/// The value of a cell that was never written.
 pub(crate) const BLANK: f64 = -1.0;
 
-/// The cells of one row, endless in both directions: beyond those that are kept, all hold the blank.
+/// The cells of one tape, endless in both directions; cells that are not stored are blank.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Cells {
     first: i64,
     values: Kept,
 }
 
-/// What cells hold: numbers where they are weights; where no step moves them, they take a bit each.
+/// The stored cells: numbers if they are weights; packed if no step moves them.
 #[derive(Clone, PartialEq, Debug)]
 enum Kept {
     Numbers(Vec<f64>),
@@ -38,7 +38,7 @@ impl Cells {
         self.first
     }
 
-    /// How many are kept.
+    /// How many cells are stored.
     pub(crate) fn len(&self) -> usize {
         match &self.values {
             Kept::Numbers(numbers) => numbers.len(),
@@ -69,7 +69,7 @@ impl Cells {
         .unwrap_or(BLANK)
     }
 
-    /// Makes sure that the cells from `low` to `high` are kept.
+    /// Makes sure that the cells from `low` to `high` are stored.
     #[inline]
     fn hold(&mut self, low: i64, high: i64) {
         let (low_at, high_at) = ((low - self.first) as u64, (high - self.first) as u64);
@@ -87,7 +87,7 @@ impl Cells {
         }
     }
 
-    /// A cell between its neighbours; where they are weights, all three are kept from now on.
+    /// A cell and its neighbours: before, here, after. If they are weights, all three are stored from now on.
     #[inline(always)]
     fn around(&mut self, cell: i64) -> (f64, f64, f64) {
         if let Kept::Numbers(numbers) = &self.values {
@@ -100,7 +100,7 @@ impl Cells {
         (self.at(cell - 1), self.at(cell), self.at(cell + 1))
     }
 
-    /// Takes `change` away from a cell that is a weight, and reads another.
+    /// Subtracts `change` from a cell, if any, and reads another cell.
     #[inline(always)]
     fn change_and_read(&mut self, cell: i64, change: Option<f64>, then: i64) -> f64 {
         if let (Kept::Numbers(numbers), Some(change)) = (&mut self.values, change) {
@@ -120,7 +120,7 @@ impl Cells {
     }
 }
 
-/// A head: weights on a few cells in a row, all others zero. Nearly always there is only one, so it is kept at hand.
+/// A head: weights on a few consecutive cells, zero on all others. Nearly always there is only one, so it has its own field.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Head {
     first: i64,
@@ -165,13 +165,13 @@ impl Head {
         }
     }
 
-    /// The cell if all the weight is on it, exactly.
+    /// The cell that has all the weight, exactly.
     #[inline]
     pub(crate) fn only(&self) -> Option<i64> {
         (self.more.is_empty() && self.weight.to_bits() == ONE).then_some(self.first)
     }
 
-    /// The cell that clearly has the weight: within 1/4 of 1 there, of 0 elsewhere.
+    /// The cell that clearly has the weight: within 1/4 of 1 there, and of 0 elsewhere.
     pub(crate) fn clear(&self) -> Option<i64> {
         if let Some(cell) = self.only() {
             return Some(cell);
@@ -193,10 +193,10 @@ impl Head {
 /// The bits of 1.0.
 const ONE: u64 = 1.0_f64.to_bits();
 
-/// Below this a head's weight is dropped: its products with anything here vanish beside the rounding of f64.
+/// Smaller weights of a head are dropped: their products are lost in the rounding of f64.
 const NEGLIGIBLE: f64 = 1e-60;
 
-/// One row: its cells, its head, and what was seen at the last look.
+/// One tape, and what the last look at it found.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Tape {
     pub(crate) cells: Cells,
@@ -205,11 +205,11 @@ pub(crate) struct Tape {
     trained: bool,
     offset: i64,
     residual: f64,
-    /// How the slope depends on the symbol of a vertex: it rises by this much towards +1 and falls as much towards -1.
+    /// How the slope depends on a vertex's symbol: +1 adds this much, -1 subtracts it.
     pub(super) lean: f64,
 }
 
-/// What a tape adds to the loss and to the slopes of the vertices.
+/// The residuals of a tape, and the symbol that will be read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
     /// read - next.
@@ -225,7 +225,7 @@ impl Tape {
         Self { cells, head, trained, offset: 0, residual: 0.0, lean: 0.0 }
     }
 
-    /// Makes it a new tape of three cells from -1 on, the head on the one in the middle, in the memory that the old one had.
+    /// Makes it a new tape with three cells from -1 on and the head on the middle one; reuses the old tape's memory.
     pub(crate) fn lay(&mut self, cells: [f64; 3], trained: bool) {
         let mut numbers = match &mut self.cells.values {
             Kept::Numbers(numbers) => std::mem::take(numbers),
@@ -243,7 +243,8 @@ impl Tape {
         self.trained
     }
 
-    /// Reads, compares with what is to be written (`None`: what is read), and reads ahead where the head will be.
+    /// Reads the cell under the head, compares it with the symbol to be written (`None`: the one that is read), and reads the
+    /// cell where the head will be.
     #[inline(always)]
     pub(crate) fn look(&mut self, next: Option<f64>, offset: i64) -> Look {
         self.offset = offset;
@@ -274,8 +275,8 @@ impl Tape {
         Look { residual: self.residual, ahead, moved }
     }
 
-    /// Steps cells and head against the gradient of what was seen; `write` and `shift` are rate times weight times gain.
-    /// The symbol under the head if it is settled.
+    /// Moves cells and head against the gradient at the last look; `write` and `shift` are rate times weight times gain.
+    /// Returns the symbol under the head if the tape is settled.
     #[inline(always)]
     pub(crate) fn step(&mut self, write: f64, shift: f64) -> Option<f64> {
         let (Some(cell), true) = (self.head.only(), shift.to_bits() == ONE) else {
@@ -302,7 +303,7 @@ impl Tape {
         self.settled()
     }
 
-    /// Moves the head towards a target that lies at most one cell beyond it.
+    /// Moves the head towards a target at most one cell beyond it.
     fn step_head(&mut self, shift: f64, target: impl Fn(&Head, i64) -> f64) {
         let low = self.head.first - 1;
         let moved = (low..=self.head.end()).map(|cell| {
@@ -312,7 +313,7 @@ impl Tape {
         self.head = trimmed(low, &moved.collect::<Vec<_>>());
     }
 
-    /// As [`look`](Self::look), but through saturated copies; `None` where a copy is not saturated.
+    /// As [`look`](Self::look), with saturated copies of cells and head; `None` if a copy is not saturated.
     #[inline]
     pub(crate) fn look_saturated(&mut self, next: Option<f64>, offset: i64) -> Option<Look> {
         let Some(cell) = self.head.only() else { return self.look_saturated_wide(next, offset) };
@@ -360,7 +361,7 @@ impl Tape {
         self.settled()
     }
 
-    /// The one cell on which the saturated head is 1; `None` if it is not 0 on all others.
+    /// The cell on which the saturated head is 1; `None` if it is not 0 on all others.
     fn saturated_head(&self) -> Option<i64> {
         if let Some(cell) = self.head.only() {
             return Some(cell);
@@ -376,8 +377,8 @@ impl Tape {
         found
     }
 
-    /// The symbol under the head if the head is on one cell and that holds -1 or 1, exactly. Then nothing here changes while the
-    /// head stays and the symbol is not written over.
+    /// The symbol under the head, if the head is on one cell that is -1 or 1, exactly. Then nothing changes here until the
+    /// head moves or the symbol is overwritten.
     #[inline]
     fn settled(&self) -> Option<f64> {
         self.head.only().map(|cell| self.cells.at(cell)).filter(|&symbol| is_symbol(symbol))

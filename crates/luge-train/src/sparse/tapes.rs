@@ -1,7 +1,7 @@
-//! All tapes together: the search for changes, and the step that follows.
+//! All tapes together: what happens on them, and their steps.
 //!
-//! A tape is examined only if something happens on it: its head moves, a symbol is overwritten, or vertex and tape
-//! disagree. All others are settled and known without a look.
+//! A step looks only at tapes on which something happens: the head moves, a symbol is overwritten, or vertex and tape
+//! disagree. All other tapes are settled, and known without a look.
 
 use super::{
     columns::{Action, Slides},
@@ -9,29 +9,29 @@ use super::{
     tape::{Look, Tape},
 };
 
-/// One tape for every track, and what is known of all of them.
+/// One tape for every track, and what is known about settled ones.
 #[derive(Clone, Debug)]
 pub(super) struct Tapes {
     pub(super) rows: Vec<Tape>,
     all: u32,
-    /// Tracks whose head is on one cell that holds -1 or 1, exactly: nothing there changes while the head stays and the symbol does.
+    /// Tracks whose head is on one cell that is -1 or 1, exactly: nothing changes there while head and symbol stay.
     settled: u32,
     /// The symbols under their heads.
     pub(super) under: u32,
 }
 
-/// What a look at the tapes found.
+/// What a look at the tapes finds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Survey {
     /// The landscape's loss.
     pub(super) landscape: f64,
-    /// The tracks that were looked at.
+    /// The tracks on which something happens.
     pub(super) busy: u32,
     /// Those of them that the vertex looks at and whose read residual is not zero.
     pub(super) pulling: u32,
     /// What the symbols add to the slope at the vertex itself.
     pub(super) pull: f64,
-    /// No vertex has symbols that add less than minus this to its slope.
+    /// No vertex has symbols that subtract more than this from its slope.
     pub(super) most: f64,
 }
 
@@ -41,7 +41,7 @@ impl Tapes {
         Self { rows, all, settled: 0, under: 0 }
     }
 
-    /// Whatever was known of the tapes no longer holds.
+    /// Forgets which tapes are settled.
     pub(super) fn unsettle(&mut self) {
         self.settled = 0;
     }
@@ -56,7 +56,7 @@ impl Tapes {
     #[inline(always)]
     pub(super) fn survey<const ONE: bool>(&mut self, action: &Action, slides: &Slides) -> Survey {
         let busy = self.busy(action);
-        // Where a vertex does not look it has no symbol, and what will be read is as far away as it is large.
+        // A vertex has symbol 0 where it does not look, so the read residual there is the symbol that will be read.
         let unseen = f64::from(n_of::<ONE>(self.all & !busy & !action.looks_at));
         let (mut writes, mut reads, mut moves) = (0.0, unseen, 0.0);
         let (mut pulling, mut pull, mut most) = (0, 0.0, slides.twice_read * unseen);
@@ -82,8 +82,8 @@ impl Tapes {
         Survey { landscape, busy, pulling, pull, most }
     }
 
-    /// The same through saturated copies: the squares of all residuals, the symbols that will be read, and the tracks that were looked
-    /// at; `None` where a copy is not saturated.
+    /// The same with saturated copies: the squares of all residuals, the symbols that will be read, and the tracks on which
+    /// something happens; `None` if a copy is not saturated.
     #[inline(always)]
     pub(super) fn survey_saturated<const ONE: bool>(&mut self, action: &Action) -> Option<(f64, u32, u32)> {
         let busy = self.busy(action);
@@ -97,7 +97,7 @@ impl Tapes {
         Some((squares, ahead, busy))
     }
 
-    /// Steps the tapes that were looked at; the rates are those of cells and heads.
+    /// Moves the tapes on which something happens; the rates are those of cells and heads.
     #[inline(always)]
     pub(super) fn step<const ONE: bool>(&mut self, busy: u32, (write, shift): (f64, f64)) {
         for i in tracks::<ONE>(busy) {
@@ -115,7 +115,7 @@ impl Tapes {
         }
     }
 
-    /// Notes the symbol of a tape that is settled after a step.
+    /// Stores the symbol of a tape that is settled after a step.
     #[inline(always)]
     fn note(&mut self, track: usize, settled: Option<f64>) {
         let others = !(1 << track);
@@ -138,7 +138,7 @@ pub(super) fn tracks<const ONE: bool>(mut mask: u32) -> impl Iterator<Item = usi
     })
 }
 
-/// How many tracks a mask has: quicker than counting bits where it has few.
+/// How many tracks a mask has: faster than counting bits if there are few.
 #[inline(always)]
 pub(super) fn n_of<const ONE: bool>(mask: u32) -> u32 {
     tracks::<ONE>(mask).fold(0, |n, _| n + 1)
