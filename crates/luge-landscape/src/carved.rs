@@ -1,32 +1,17 @@
 //! A landscape inside a network's graph: its loss node, and the conversion between parameters and configurations.
 
 use luge_machine::NormalForm;
-use luge_net::{GraphBuilder, NodeId, ParameterId, Shape, SparseValues, Values, faults};
+use luge_net::{GraphBuilder, NodeId, ParameterId, Shape, SparseValues, Values};
 
 use crate::{
-    BuildError, Configuration, Control, Corrections, ExternalConstants, LandscapeKind, LandscapeOptions,
-    PlainConstants, Undecodable, VertexSet, compact,
+    Bounds, BuildError, Configuration, Control, Corrections, ExternalConstants, LandscapeKind,
+    LandscapeOptions, PlainConstants, Undecodable, VertexSet, compact,
     configuration::{bit, one_hot},
     internal::{self, Configurations, Levels},
     landscape::{MAX_COLUMNS, MAX_EDGES, MAX_GATES},
     plain, relu,
     tapes::{Tapes, Weights},
 };
-
-/// Bounds of the landscape's loss while the machine runs, and once it has halted.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Bounds {
-    /// The loss of a running machine is at least this.
-    pub running_low: f64,
-    /// The loss of a running machine is at most this.
-    pub running_high: f64,
-    /// The loss of a halted machine is at most this.
-    pub halted_high: f64,
-    /// Training stops at or below this level, which is strictly between halted and running.
-    pub stop: f64,
-    /// A level between `stop` and `running_low`: from here on the machine counts as running.
-    pub switch: f64,
-}
 
 /// A landscape whose nodes are part of a graph.
 #[derive(Clone, Debug)]
@@ -37,10 +22,10 @@ pub(crate) struct CarvedLandscape {
     pub(crate) bounds: Bounds,
     pub(crate) n_tapes: usize,
     pub(crate) n_cells: usize,
-    pub(crate) holds: StateEncoding,
+    pub(crate) encoding: StateEncoding,
 }
 
-/// How the parameters hold a configuration.
+/// How the parameters represent a configuration: with external tapes, or as a vertex of `internal`.
 #[derive(Clone, Debug)]
 pub(crate) enum StateEncoding {
     Outside { control: Control, weights: Weights },
@@ -57,14 +42,26 @@ impl CarvedLandscape {
     ) -> Result<Self, BuildError> {
         let n_tapes = normal.n_tapes();
         check_size(normal, options.kind, options.vertices, &options.corrections)?;
-        if options.kind == LandscapeKind::Plain {
-            let constants = PlainConstants::choose(n_tapes, &options.constants)?;
-            return Ok(Self::plain(g, normal, options, read_only, &constants));
+        if options.kind != LandscapeKind::Plain {
+            let constants = ExternalConstants::choose(n_tapes, &options.constants)?;
+            return Ok(Self::external(g, normal, options, read_only, &constants));
         }
-        let constants = ExternalConstants::choose(n_tapes, &options.constants)?;
-        Ok(Self::external(g, normal, options, read_only, &constants))
+        let constants = PlainConstants::choose(n_tapes, &options.constants)?;
+        let control = Control::new(normal, options.vertices, 1);
+        let tapes = Tapes { n_cells: options.n_cells, read_only };
+        let (loss, weights) = plain::build(g, &control, tapes, &constants, &options.corrections);
+        Ok(Self::new(options, loss, constants.bounds(n_tapes), StateEncoding::Outside { control, weights }))
     }
 
+    fn new(options: &LandscapeOptions, loss: NodeId, bounds: Bounds, encoding: StateEncoding) -> Self {
+        let n_tapes = match &encoding {
+            StateEncoding::Outside { control, .. } => control.n_tapes(),
+            StateEncoding::Inside { configurations, .. } => configurations.all[0].tapes.len(),
+        };
+        Self { kind: options.kind, loss, bounds, n_tapes, n_cells: options.n_cells, encoding }
+    }
+
+    /// `compact` or `relu` with these constants.
     pub(crate) fn external(
         g: &mut GraphBuilder,
         normal: &NormalForm,
@@ -81,39 +78,8 @@ impl CarvedLandscape {
             _ => compact::vertex_loss(g, &control, constants, vertex),
         };
         let (loss, weights) = compact::build(g, &control, tapes, constants, corrections, vertex_loss);
-        let n_tapes = normal.n_tapes();
-        let gap = constants.halting_gap(n_tapes);
-        let bounds = Bounds {
-            running_low: constants.offset,
-            running_high: constants.offset + constants.running_height(n_tapes),
-            halted_high: constants.offset - gap,
-            stop: constants.offset - faults::number("stopping level", gap / 2.0, 4.0 * gap),
-            switch: constants.offset - gap / 4.0,
-        };
-        Self { kind, loss, bounds, n_tapes, n_cells, holds: StateEncoding::Outside { control, weights } }
-    }
-
-    fn plain(
-        g: &mut GraphBuilder,
-        normal: &NormalForm,
-        options: &LandscapeOptions,
-        read_only: Option<NodeId>,
-        constants: &PlainConstants,
-    ) -> Self {
-        let (n_tapes, n_cells) = (normal.n_tapes(), options.n_cells);
-        let control = Control::new(normal, options.vertices, 1);
-        let tapes = Tapes { n_cells, read_only };
-        let (loss, weights) = plain::build(g, &control, tapes, constants, &options.corrections);
-        let PlainConstants { drop, offset } = *constants;
-        let bounds = Bounds {
-            running_low: offset,
-            running_high: offset + PlainConstants::running_height(n_tapes),
-            halted_high: offset - drop,
-            stop: offset - faults::number("stopping level", drop / 2.0, 1.5 * drop),
-            switch: offset - drop / 8.0,
-        };
-        let holds = StateEncoding::Outside { control, weights };
-        Self { kind: LandscapeKind::Plain, loss, bounds, n_tapes, n_cells, holds }
+        let bounds = constants.bounds(normal.n_tapes());
+        Self::new(options, loss, bounds, StateEncoding::Outside { control, weights })
     }
 
     /// `internal` for these configurations.
@@ -123,27 +89,17 @@ impl CarvedLandscape {
         options: &LandscapeOptions,
         start: Option<internal::Start<'_>>,
     ) -> Self {
-        let n_tapes = configurations.all[0].tapes.len();
         let has_start = start.is_some();
         let levels = Levels::new(&configurations, options.constants.scale.unwrap_or(1.0), has_start);
         let (loss, vertex, vertex_node) =
             internal::build(g, &configurations, &levels, start, &options.corrections);
-        let (halted, last) = (levels.level(0), levels.level(1));
-        let bounds = Bounds {
-            running_low: last,
-            running_high: levels.ceiling(),
-            halted_high: halted,
-            stop: f64::midpoint(halted, last),
-            switch: halted + 0.75 * (last - halted),
-        };
-        let holds = StateEncoding::Inside { configurations, vertex, vertex_node, has_start };
-        let n_cells = options.n_cells;
-        Self { kind: LandscapeKind::Internal, loss, bounds, n_tapes, n_cells, holds }
+        let encoding = StateEncoding::Inside { configurations, vertex, vertex_node, has_start };
+        Self::new(options, loss, levels.bounds(), encoding)
     }
 
     /// The vertices of landscapes B and C.
     pub(crate) fn control(&self) -> Option<&Control> {
-        match &self.holds {
+        match &self.encoding {
             StateEncoding::Outside { control, .. } => Some(control),
             StateEncoding::Inside { .. } => None,
         }
@@ -151,7 +107,7 @@ impl CarvedLandscape {
 
     /// The parameter that holds the vertex.
     pub(crate) fn vertex(&self) -> ParameterId {
-        match &self.holds {
+        match &self.encoding {
             StateEncoding::Outside { weights, .. } => weights.vertex.0,
             StateEncoding::Inside { vertex, .. } => *vertex,
         }
@@ -159,7 +115,7 @@ impl CarvedLandscape {
 
     /// Number of vertices.
     pub(crate) fn n_vertices(&self) -> usize {
-        match &self.holds {
+        match &self.encoding {
             StateEncoding::Outside { control, .. } => control.n_vertices(),
             StateEncoding::Inside { configurations, has_start, .. } => {
                 configurations.all.len() + usize::from(*has_start)
@@ -171,7 +127,7 @@ impl CarvedLandscape {
     pub(crate) fn encode(&self, configuration: &Configuration) -> Option<Vec<(ParameterId, SparseValues)>> {
         assert_eq!(configuration.tapes.len(), self.n_tapes, "another number of tapes");
         assert!(configuration.tapes.iter().all(|t| t.len() <= self.n_cells), "more cells than there are");
-        match &self.holds {
+        match &self.encoding {
             StateEncoding::Inside { configurations, vertex, .. } => {
                 let index = *configurations.index.get(configuration)?;
                 Some(vec![(*vertex, unit(self.n_vertices(), index))])
@@ -194,7 +150,7 @@ impl CarvedLandscape {
 
     /// The parameter that holds the vertex, at the start vertex of `internal`.
     pub(crate) fn at_start(&self) -> Option<(ParameterId, SparseValues)> {
-        match &self.holds {
+        match &self.encoding {
             StateEncoding::Inside { configurations, vertex, has_start: true, .. } => {
                 Some((*vertex, unit(self.n_vertices(), configurations.all.len())))
             }
@@ -237,7 +193,7 @@ impl CarvedLandscape {
     ) -> Result<Configuration, Undecodable> {
         let vertex = one_hot(&parameters[self.vertex().index()].data)
             .map_err(|(index, value)| Undecodable::Vertex { index, value })?;
-        match &self.holds {
+        match &self.encoding {
             StateEncoding::Inside { configurations, .. } => {
                 configurations.all.get(vertex).cloned().ok_or(Undecodable::Start)
             }

@@ -25,6 +25,21 @@ pub struct PlainConstants {
     pub offset: f64,
 }
 
+/// Bounds of the landscape's loss while the machine runs, and once it has halted.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bounds {
+    /// The loss of a running machine is at least this.
+    pub running_low: f64,
+    /// The loss of a running machine is at most this.
+    pub running_high: f64,
+    /// The loss of a halted machine is at most this.
+    pub halted_high: f64,
+    /// Training stops at or below this level, which is strictly between halted and running.
+    pub stop: f64,
+    /// A level between `stop` and `running_low`: from here on the machine counts as running.
+    pub switch: f64,
+}
+
 /// The constants that the user sets; all others are chosen.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -133,13 +148,20 @@ impl ExternalConstants {
     }
 
     /// The loss of a halted machine is at least this far below c: (b^3 - 8 b^2 d - 3 d) gamma.
-    pub fn halting_gap(&self, n_tapes: usize) -> f64 {
+    pub(crate) fn halting_gap(&self, n_tapes: usize) -> f64 {
         (cube(self.base) - base_bound(n_tapes, self.base)) * self.scale
     }
 
-    /// The loss of a running machine is at most this far above c: (8 b^2 d + 3 d) gamma.
-    pub fn running_height(&self, n_tapes: usize) -> f64 {
-        base_bound(n_tapes, self.base) * self.scale
+    /// Bounds of the loss on this many tapes: a running machine is at most (8 b^2 d + 3 d) gamma above c.
+    pub(crate) fn bounds(&self, n_tapes: usize) -> Bounds {
+        let (offset, gap) = (self.offset, self.halting_gap(n_tapes));
+        Bounds {
+            running_low: offset,
+            running_high: offset + base_bound(n_tapes, self.base) * self.scale,
+            halted_high: offset - gap,
+            stop: offset - faults::number("stopping level", gap / 2.0, 4.0 * gap),
+            switch: offset - gap / 4.0,
+        }
     }
 }
 
@@ -160,8 +182,20 @@ impl PlainConstants {
     }
 
     /// The loss of a running machine is at most this far above c: 1 + 3 d.
-    pub fn running_height(n_tapes: usize) -> f64 {
+    fn running_height(n_tapes: usize) -> f64 {
         1.0 + 3.0 * tapes(n_tapes)
+    }
+
+    /// Bounds of the loss on this many tapes.
+    pub(crate) fn bounds(&self, n_tapes: usize) -> Bounds {
+        let Self { drop, offset } = *self;
+        Bounds {
+            running_low: offset,
+            running_high: offset + Self::running_height(n_tapes),
+            halted_high: offset - drop,
+            stop: offset - faults::number("stopping level", drop / 2.0, 1.5 * drop),
+            switch: offset - drop / 8.0,
+        }
     }
 }
 

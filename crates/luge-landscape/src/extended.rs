@@ -207,7 +207,7 @@ impl Extended {
         let ordered = numbers_in_order(g, &options.layout, x, fixed);
         let bits = options.bits.quantize(g, options.layout.format, ordered);
         let (terrain, read_only) = wiring::carve(g, learner, primary, options, bits)?;
-        let theta = read_theta(g, learner, primary, (&options.window(), options.bits), &terrain.holds);
+        let theta = read_theta(g, learner, primary, (&options.window(), options.bits), &terrain.encoding);
         let first_primary = g.n_nodes();
         let output = primary.build(g, theta, x);
         let primary_nodes = first_primary..g.n_nodes();

@@ -8,7 +8,7 @@ use luge_machine::NormalForm;
 use luge_net::{GraphBuilder, LinearMap, Network, NodeId, ParameterId, Shape, StepRule};
 
 use crate::{
-    Configuration, Corrections,
+    Bounds, Configuration, Corrections,
     relu::{Edge, on_edges, relu_of, weighed},
 };
 
@@ -125,9 +125,7 @@ fn step(normal: &NormalForm, from: &Configuration, n_cells: usize) -> After {
     for tape in 0..normal.n_tapes() {
         let head = from.heads[tape];
         to.tapes[tape][head] = transition.write.get(tape);
-        let moved = head.checked_add_signed(if transition.moves[tape].offset() < 0 { -1 } else { 0 });
-        let moved = moved.map(|m| if transition.moves[tape].offset() > 0 { m + 1 } else { m });
-        match moved.filter(|&m| m < n_cells) {
+        match head.checked_add_signed(transition.moves[tape].offset() as isize).filter(|&m| m < n_cells) {
             Some(moved) => to.heads[tape] = moved,
             None => return After::LeavesTape,
         }
@@ -162,6 +160,18 @@ impl Levels {
     /// B: above all levels, the weight of configurations that never halt.
     pub(crate) fn ceiling(&self) -> f64 {
         self.level(self.longest + 1 + usize::from(self.has_start))
+    }
+
+    /// Bounds of the loss.
+    pub(crate) fn bounds(&self) -> Bounds {
+        let (halted, last) = (self.level(0), self.level(1));
+        Bounds {
+            running_low: last,
+            running_high: self.ceiling(),
+            halted_high: halted,
+            stop: f64::midpoint(halted, last),
+            switch: halted + 0.75 * (last - halted),
+        }
     }
 
     fn weight(&self, steps_left: Option<usize>) -> f64 {

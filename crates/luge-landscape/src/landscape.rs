@@ -175,7 +175,7 @@ impl Landscape {
 
     /// The configuration that a vertex of `internal` represents.
     pub fn configuration(&self, vertex: usize) -> Option<&Configuration> {
-        match &self.terrain.holds {
+        match &self.terrain.encoding {
             StateEncoding::Outside { .. } => None,
             StateEncoding::Inside { configurations, .. } => configurations.all.get(vertex),
         }

@@ -31,9 +31,10 @@ mod tapes;
 mod tree;
 mod units;
 
-pub use carved::Bounds;
 pub use configuration::{Configuration, Undecodable};
-pub use constants::{AskedConstants, ConstantsError, ExternalConstants, PlainConstants, power_of_two_from};
+pub use constants::{
+    AskedConstants, Bounds, ConstantsError, ExternalConstants, PlainConstants, power_of_two_from,
+};
 pub use control::{Control, Vertex, VertexSet, VertexStep};
 pub use corrections::Corrections;
 pub use extended::{

@@ -1,13 +1,13 @@
-//! Identical columns, evaluated once.
+//! Equal columns, evaluated once.
 //!
-//! The matrices of a landscape have a column for every cell of a tape, and nearly all columns are alike: far from
-//! every head nothing happens. A unit depends on its own column and, through shifts, on neighbouring ones. Where
-//! columns and their neighbours hold the same numbers, all their units and all gradients of their weights agree. A
-//! merged network has one column of each kind, weighted in sums by how often it occurs. Its loss and its gradients
-//! are those of the whole network, entry for entry.
+//! The matrices of a landscape have a column for every cell of a tape, and nearly all columns are equal, because nothing
+//! happens far from every head. A unit depends on its own column and, through shifts, on neighbouring ones. If columns and
+//! their neighbours have equal entries, all their units and all gradients of their weights are equal too. A merged network
+//! has one column of each kind, weighted in sums by how often it occurs. Its loss and its gradients are those of the whole
+//! network, entry for entry.
 //!
-//! No assumption is made about the content or meaning of columns: [`Columns::of`] follows the graph node by node
-//! and refuses a graph in which columns interact in any other way.
+//! Nothing is assumed about what columns mean: [`Columns::of`] follows the graph node by node, and refuses a graph in which
+//! columns interact in any other way.
 
 mod partition;
 mod rebuild;
@@ -17,18 +17,18 @@ use crate::{
 };
 use partition::{Kinds, Partition, Splits};
 
-/// How the columns of a network's largest matrices hang together.
+/// How the columns of a network's widest matrices depend on each other.
 #[derive(Clone, Debug)]
 pub struct Columns<'n> {
     network: &'n Network,
     n_columns: usize,
     /// The nodes that have a column for every cell.
     wide: Vec<bool>,
-    /// Of these, matrices made from vectors.
+    /// Those of them that are reshaped vectors.
     spread: Vec<NodeId>,
-    /// How many columns away another column can matter.
+    /// A column can depend on columns up to this far away.
     reach: usize,
-    /// Columns from which entries with a gradient are taken: each is a kind of its own.
+    /// Columns from which entries with a gradient are gathered: each is a kind of its own.
     single: Vec<usize>,
 }
 
@@ -70,22 +70,22 @@ impl NotByColumns {
 #[derive(Clone, Debug)]
 pub struct Merged {
     network: Network,
-    /// The node of the merged network that stands for a node, where it is needed.
+    /// For every node, the node of the merged network, if there is one.
     ids: Vec<Option<NodeId>>,
     n_columns: usize,
-    /// The column that each column is a copy of; `None` for zeros beyond the border.
+    /// The column that each column is a copy of; `None` for the zeros beyond the border.
     picked: Vec<Option<usize>>,
     kinds: Vec<ColumnKind>,
 }
 
-/// Columns that are alike.
+/// Columns that are equal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ColumnKind {
     /// The first of them.
     pub column: usize,
     /// How many there are.
     pub count: usize,
-    /// Where the merged network has the one that stands for all.
+    /// The column of the merged network that represents them.
     pub place: usize,
 }
 
@@ -93,7 +93,7 @@ impl<'n> Columns<'n> {
     /// Follows the columns of the block of weights that has most of them through the graph.
     ///
     /// # Errors
-    /// If a node mixes columns in another way than by sums over all of them, shifts of weights, and entries taken one by one.
+    /// If a node mixes columns other than by sums over all columns, shifts of weights, and gathered entries.
     pub fn of(network: &'n Network) -> Result<Self, NotByColumns> {
         let n_columns = network.parameters().iter().map(|p| p.shape.cols).max().unwrap_or(0);
         if n_columns < 2 {
@@ -107,7 +107,7 @@ impl<'n> Columns<'n> {
             reach: 0,
             single: Vec::new(),
         };
-        // Whether a node depends on a wide one, be it through a sum; and whether it depends on other columns than its own.
+        // For every node, whether it depends on a wide node, even through a sum, and whether on columns other than its own.
         let mut depends = Vec::with_capacity(network.nodes().len());
         let mut shifted: Vec<bool> = Vec::with_capacity(network.nodes().len());
         let differentiated = network.differentiated();
@@ -119,7 +119,7 @@ impl<'n> Columns<'n> {
                 && columns.wide[of.index()]
                 && differentiated[id.index()]
             {
-                // Weights of other columns would feel the entry that is taken from this one.
+                // Weights of other columns would get a gradient from the gathered entry.
                 if shifted[of.index()] {
                     return Err(mixes());
                 }
@@ -161,7 +161,7 @@ impl<'n> Columns<'n> {
         }
     }
 
-    /// Whether a node is a block of weights: beyond the border of one there are zeros.
+    /// Whether a node is a block of weights; beyond its border there are zeros.
     fn is_weights(&self, node: NodeId) -> bool {
         match self.network.node(node).op {
             Op::Parameter(_) => true,
@@ -175,8 +175,8 @@ impl<'n> Columns<'n> {
         self.network.parameter_ids().filter(move |id| cols(id) == self.n_columns)
     }
 
-    /// The network at these weights and inputs, with one column of each kind. Columns that will hold different weights `after` a step
-    /// are different kinds, whatever they hold now. Of the nodes, those are kept that the loss or `also` are computed from.
+    /// The network at these weights and inputs, with one column of each kind. Columns whose weights will differ `after` a step
+    /// are of different kinds. Only nodes that the loss or `also` depend on are kept.
     ///
     /// # Errors
     /// If too many columns differ.
@@ -195,7 +195,7 @@ impl<'n> Columns<'n> {
         }
     }
 
-    /// The kinds of columns, as the matrices made from vectors and the weights tell them apart.
+    /// The kinds of columns, distinguished by reshaped vectors and by weights.
     fn kinds(&self, weights: &[SparseValues], after: Option<&[SparseValues]>, inputs: &[Values]) -> Kinds {
         let (mut marks, mut splits) = (Partition::new(self.n_columns), Splits::new());
         for &node in &self.spread {
@@ -214,7 +214,7 @@ impl<'n> Columns<'n> {
     }
 }
 
-/// The values of some nodes, in this order, of a network at these weights: columns that are alike are evaluated once.
+/// The values of some nodes at these weights; equal columns are evaluated once.
 ///
 /// # Panics
 /// If the values do not fit the network's parameters or inputs, or a node has a column for every cell.
@@ -244,7 +244,7 @@ impl Merged {
         &self.network
     }
 
-    /// The node that stands for one without columns; `None` for others, and for nodes that no requested node depends on.
+    /// The merged network's node for a node without columns; `None` for others, and for nodes that were not needed.
     pub fn id(&self, node: NodeId) -> Option<NodeId> {
         self.ids[node.index()]
     }
@@ -259,7 +259,7 @@ impl Merged {
         block.shape.cols == self.n_columns
     }
 
-    /// The merged network's weights for weights of the whole.
+    /// The merged network's weights for weights of the whole network.
     pub fn parameters(&self, weights: &[SparseValues]) -> Vec<Values> {
         let blocks = weights.iter().zip(self.network.parameters());
         let picked = |block: &SparseValues, row: usize| {

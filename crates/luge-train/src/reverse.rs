@@ -1,8 +1,8 @@
-//! The gradient of a network by a reverse pass written out by hand, in f64.
+//! The gradient of a network by a reverse pass of our own, in f64.
 //!
-//! It reads the same nodes, maps and stop-gradients as the dense engine, and is held to it. It remembers the last point, so that a network
-//! can be differentiated at thousands of points that differ in few weights: an entry of a value is computed again if an entry that it is
-//! computed from has changed, and an adjoint if a value or an adjoint that it is computed from has, and only then. Which those are is read from the graph; nothing is assumed about it.
+//! It uses the same nodes, maps and stop-gradients as the dense engine, and is compared with it. It stores the last point, so
+//! that a network can be differentiated at thousands of points that differ in few weights: only those values and adjoints
+//! are computed again whose operands have changed. The dependencies are read from the graph; nothing is assumed about it.
 
 mod back;
 mod listed;
@@ -11,7 +11,7 @@ use luge_net::{Network, NodeId, Op, Values, apply, entry, stretched};
 
 use listed::{Listed, Marked};
 
-/// Evaluates and differentiates one network again and again.
+/// Evaluates and differentiates one network at many points.
 #[derive(Debug)]
 pub struct ReversePass<'n> {
     network: &'n Network,
@@ -21,17 +21,17 @@ pub struct ReversePass<'n> {
     used_by: Vec<Vec<usize>>,
     /// The arcs of linear maps, listed once.
     maps: Vec<Option<Listed>>,
-    /// For operands of another shape than their node, which entry belongs to each of the node's.
+    /// For operands that are broadcast, the entry that is used for each entry of the node.
     spread: Vec<Vec<Option<Vec<u32>>>>,
     values: Vec<Values>,
     adjoints: Vec<Vec<f64>>,
-    /// The entries of values that the last point has changed.
+    /// The entries of values that changed at the last point.
     changed: Vec<Vec<u32>>,
     /// The values that have changed since the last gradient.
     since: Vec<bool>,
-    /// The adjoints that the last gradient has changed.
+    /// The adjoints that changed at the last gradient.
     pulled: Vec<bool>,
-    /// The entries that are not zero, of nodes that linear maps are applied to.
+    /// The entries that are not zero, for operands of linear maps.
     nonzero: Vec<Option<Vec<u32>>>,
     marked: Marked,
     seed: f64,
@@ -39,7 +39,7 @@ pub struct ReversePass<'n> {
 }
 
 impl<'n> ReversePass<'n> {
-    /// A network to be differentiated.
+    /// A pass over this network.
     pub fn new(network: &'n Network) -> Self {
         let nodes = network.nodes();
         let spread = |i: usize| {
@@ -99,7 +99,7 @@ impl<'n> ReversePass<'n> {
         &self.values[node.index()].data
     }
 
-    /// Evaluates all nodes; the loss.
+    /// Evaluates all nodes and returns the loss.
     ///
     /// # Panics
     /// If the values do not fit the network's parameters or inputs.
@@ -130,7 +130,7 @@ impl<'n> ReversePass<'n> {
         self.values[self.network.loss().index()].data[0]
     }
 
-    /// Computes the entries of a value again that may have changed.
+    /// Computes again the entries of a value that may have changed.
     fn update(&self, i: usize, op: &Op, value: &mut [f64], (marked, changed): (&mut Marked, &mut Vec<u32>)) {
         let operands = self.operands[i].iter().enumerate();
         let mut operands = operands.filter(|&(_, &of)| !self.changed[of].is_empty()).peekable();
@@ -171,7 +171,7 @@ impl<'n> ReversePass<'n> {
         marked.clear();
     }
 
-    /// The gradient at the point of the last [`evaluate`](Self::evaluate), times `seed`: one block per parameter, zeros where there is none.
+    /// The gradient at the point of the last [`evaluate`](Self::evaluate), times `seed`: one block per parameter.
     pub fn gradient(&mut self, seed: f64) -> Vec<Values> {
         let loss = self.network.loss().index();
         for i in (0..self.values.len()).rev() {
@@ -202,7 +202,7 @@ impl<'n> ReversePass<'n> {
         gradient
     }
 
-    /// Whether a node may give something else to the adjoints of its operands than it did at the last gradient.
+    /// Whether what a node adds to the adjoints of its operands may have changed since the last gradient.
     fn gives_otherwise(&self, i: usize) -> bool {
         let is_linear = matches!(
             self.network.nodes()[i].op,
@@ -217,7 +217,7 @@ fn is_other((_, (before, now)): &(u32, (&f64, &f64))) -> bool {
     before.to_bits() != now.to_bits()
 }
 
-/// Puts other numbers into a value, and notes where they differ.
+/// Replaces a value, and records the entries that differ.
 fn replace(value: &mut [f64], by: &[f64], changed: &mut Vec<u32>) {
     changed.extend((0..).zip(value.iter().zip(by)).filter(is_other).map(|(entry, _)| entry));
     value.copy_from_slice(by);

@@ -147,21 +147,18 @@ impl DataWindow<'_> {
     /// The configuration for an input of the normal form; blank cells at the end of a tape are left out.
     fn place(&self, learner: &Learner, input: &Input) -> Configuration {
         let machine = learner.lowered().normal.machine();
-        let mut tapes = vec![Vec::new(); machine.n_tapes()];
-        let mut heads = Vec::with_capacity(tapes.len());
-        for (tape, cells) in tapes.iter_mut().enumerate() {
-            let index = |cell: i64| usize::try_from(cell - self.first_cells[tape]).unwrap_or(usize::MAX);
-            let laid = input.tapes.get(tape);
-            let symbols = laid.map_or(&[][..], |laid| &laid.symbols);
-            let last = symbols.iter().rposition(|symbol| symbol.0 == 1);
-            let end = last.map_or(0, |last| index(i64::try_from(last).unwrap_or(i64::MAX)).saturating_add(1));
-            cells.resize(end.min(self.n_cells), false);
-            for (cell, symbol) in symbols.iter().enumerate() {
-                if let Some(place) = cells.get_mut(index(i64::try_from(cell).unwrap_or(i64::MAX))) {
-                    *place = symbol.0 == 1;
-                }
+        let (mut tapes, mut heads) = (Vec::new(), Vec::new());
+        for tape in machine.tape_ids() {
+            let laid = input.tapes.get(tape.index());
+            let symbols = laid.map_or(&[][..], |laid| &laid.symbols).iter().enumerate();
+            let mut cells = Vec::new();
+            for column in symbols.filter(|(_, s)| s.0 == 1).filter_map(|(cell, _)| self.column(tape, cell)) {
+                cells.resize(column, false);
+                cells.push(true);
             }
-            heads.push(index(laid.map_or(0, |laid| laid.head)).min(self.n_cells - 1));
+            tapes.push(cells);
+            let head = laid.map_or(0, |laid| laid.head) - self.first_cells[tape.index()];
+            heads.push(usize::try_from(head).unwrap_or(usize::MAX).min(self.n_cells - 1));
         }
         Configuration { state: machine.start(), tapes, heads }
     }
@@ -205,12 +202,12 @@ pub(crate) fn read_theta(
     learner: &Learner,
     primary: &dyn Primary,
     (window, bits): (&DataWindow<'_>, BitConversion),
-    holds: &StateEncoding,
+    encoding: &StateEncoding,
 ) -> NodeId {
     let (track, first) = learner.theta_track();
     let n_bits = primary.n_weights() * window.layout.width();
     let first = window.column(track, first).unwrap_or(0);
-    let cells = match holds {
+    let cells = match encoding {
         StateEncoding::Outside { control, weights } => {
             let first = control.row(track.index()) * window.n_cells + first;
             g.gather("theta bits", (first..first + n_bits).collect(), weights.tape)

@@ -68,8 +68,8 @@ pub(super) fn build(
     terms.push((0.5, g.product("slot residual", idle, total)));
     let distance = g.sum("distance", terms);
 
-    let holds = StateEncoding::Outside { control: control.clone(), weights };
-    let theta = read_theta(g, learner, primary, (&options.window(), BITS), &holds);
+    let encoding = StateEncoding::Outside { control: control.clone(), weights };
+    let theta = read_theta(g, learner, primary, (&options.window(), BITS), &encoding);
     let first_primary = g.n_nodes();
     let prediction = primary.build(g, theta, x);
     let primary_nodes = first_primary..g.n_nodes();
@@ -93,7 +93,7 @@ pub(super) fn build(
         bounds: no_bounds(),
         n_tapes: control.n_tapes(),
         n_cells: options.n_cells,
-        holds,
+        encoding,
     };
     let network = graph.finish(loss);
     let blank = |p: &Parameter| Values::filled(p.shape, -1.0);

@@ -11,7 +11,7 @@ struct Picked {
 }
 
 impl Picked {
-    /// Adds the columns around `column`, `around` on either side; those at most `counted` away count once, or as often as `share` says.
+    /// Adds the columns around `column`, `around` on either side; those at most `counted` away count `share` times.
     fn add(
         &mut self,
         column: usize,
@@ -38,8 +38,8 @@ impl Picked {
     }
 }
 
-/// Picks columns: one of each kind with all that its weights reach, and all that those units depend on, counted once; then one more of each
-/// kind, counted as often as is left.
+/// Picks columns: of each kind one with all columns that its weights reach, counted once, and all that those depend on; then
+/// one more of each kind, counted for the rest.
 fn pick(columns: &Columns<'_>, all: &mut Kinds) -> Picked {
     let (n, reach) = (columns.n_columns, columns.reach);
     let mut picked = Picked::default();
@@ -85,7 +85,7 @@ pub(super) fn rebuild(columns: &Columns<'_>, mut kinds: Kinds, also: &[NodeId]) 
     Merged { network, ids, n_columns: columns.n_columns, picked: picked.columns, kinds: kinds.kinds }
 }
 
-/// The nodes that the loss and others are computed from. A matrix made by a linear map needs the map's operand, but not all it makes.
+/// The nodes that the loss and others depend on. Of a reshaped linear map only the operand is needed.
 fn needed(columns: &Columns<'_>, also: &[NodeId]) -> Vec<bool> {
     let network = columns.network;
     let operands = |id: NodeId, node: &Node| match (&node.op, columns.wide[id.index()]) {
@@ -137,14 +137,14 @@ impl Rebuilder<'_> {
         self.push(&node.name, op, shape)
     }
 
-    /// Where an entry of a wide node lies now, by its old position.
+    /// The new position of an entry of a wide node.
     fn place(&self, at: usize) -> usize {
         let (row, column) = (at / self.columns.n_columns, at % self.columns.n_columns);
         let kind = self.kinds.kinds[self.kinds.of(column)];
         row * self.picked.columns.len() + kind.place
     }
 
-    /// A matrix made from a vector: of the vector only what lies in the picked columns.
+    /// A reshaped vector: only its entries in the picked columns.
     fn spread(&mut self, node: &Node, of: NodeId, shape: Shape) -> NodeId {
         let n = self.columns.n_columns;
         let rows = 0..node.shape.rows;
@@ -156,7 +156,7 @@ impl Rebuilder<'_> {
                 let from = self.new_id(*from);
                 self.push(&node.name, Op::Linear(map, from), vector)
             }
-            // Beyond the border nothing is counted, so that any entry will do there.
+            // Columns beyond the border are not counted, so any entry will do there.
             _ => {
                 let places = places.map(Option::unwrap_or_default).collect();
                 let from = self.new_id(of);
@@ -166,7 +166,7 @@ impl Rebuilder<'_> {
         self.push(&node.name, Op::Reshape(entries), shape)
     }
 
-    /// A wide node's columns, each as often as it is counted.
+    /// A wide node with each column multiplied by how often it is counted.
     fn counted(&mut self, of: NodeId) -> NodeId {
         let shares = self.shares.unwrap_or_else(|| {
             let shape = Shape::new(1, self.picked.shares.len());

@@ -1,11 +1,11 @@
-//! What the adjoint of one node gives to that of an operand.
+//! What a node adds to the adjoint of an operand.
 
 use luge_net::{Op, faults, shifted};
 
 use super::ReversePass;
 
 impl ReversePass<'_> {
-    /// Adds what node `user` gives to the adjoint of the operand that stands at place `slot`.
+    /// Adds what node `user` contributes to the adjoint of its operand number `slot`.
     pub(super) fn pull(&self, user: usize, slot: usize, sum: &mut [f64]) {
         let node = &self.network.nodes()[user];
         let adjoint = &self.adjoints[user][..];
@@ -56,7 +56,7 @@ impl ReversePass<'_> {
         }
     }
 
-    /// The same for operations that are made entry by entry.
+    /// The same for entrywise operations.
     fn pull_entries(&self, user: usize, slot: usize, sum: &mut [f64]) {
         let spread = |slot: usize| self.spread[user].get(slot).and_then(Option::as_deref);
         let unseen = faults::planted("units without a threshold");

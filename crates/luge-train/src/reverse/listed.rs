@@ -1,4 +1,4 @@
-//! The arcs of a linear map by outputs and by inputs, and entries that are noted once.
+//! The arcs of a linear map, sorted by outputs and by inputs, and sets of entries.
 
 use luge_net::{LinearMap, faults};
 
@@ -8,11 +8,11 @@ pub(super) struct Listed {
     bias: Vec<f64>,
     rows: Side,
     columns: Side,
-    /// Whether every arc is a finite number, so that an input of 0 adds 0.
+    /// Whether all weights are finite, so that an input of 0 adds 0.
     finite: bool,
 }
 
-/// For every unit of one side, its arcs: the unit at their other end and their weight.
+/// For every unit on one side, its arcs: the unit at the other end, and the weight.
 #[derive(Debug)]
 struct Side {
     starts: Vec<u32>,
@@ -56,7 +56,7 @@ impl Listed {
         }
     }
 
-    /// Computes the outputs again that changed inputs lead to.
+    /// Computes again the outputs that depend on changed inputs.
     pub(super) fn update(
         &self,
         (x, changed, nonzero): (&[f64], &[u32], &[u32]),
@@ -100,7 +100,7 @@ impl Listed {
         }
     }
 
-    /// Adds what the adjoints of the outputs give to those of the inputs.
+    /// Adds to the adjoints of the inputs what follows from those of the outputs.
     pub(super) fn pull(&self, adjoint: &[f64], x: &mut [f64]) {
         for (row, &slope) in (0..).zip(adjoint).filter(|(_, slope)| **slope != 0.0 || !self.finite) {
             self.rows.at(row).iter().for_each(|&(column, weight)| x[column as usize] += weight * slope);
@@ -108,7 +108,7 @@ impl Listed {
     }
 }
 
-/// Entries, each of them once.
+/// A set of entries.
 #[derive(Debug, Default)]
 pub(super) struct Marked {
     is: Vec<bool>,
@@ -116,7 +116,7 @@ pub(super) struct Marked {
 }
 
 impl Marked {
-    /// No entry of at most so many.
+    /// The empty set of entries below `most`.
     pub(super) fn new(most: usize) -> Self {
         Self { is: vec![false; most], entries: Vec::new() }
     }
@@ -140,7 +140,7 @@ impl Marked {
     }
 }
 
-/// Puts a number into its place and notes the entry if it is another one.
+/// Stores a number, and records the entry if it differs.
 pub(super) fn put(place: &mut f64, number: f64, entry: u32, changed: &mut Vec<u32>) {
     if place.to_bits() != number.to_bits() {
         *place = number;
@@ -148,7 +148,7 @@ pub(super) fn put(place: &mut f64, number: f64, entry: u32, changed: &mut Vec<u3
     }
 }
 
-/// Keeps the list of entries that are not zero, in order, after some have changed.
+/// Updates the list of entries that are not zero, in ascending order, after some have changed.
 pub(super) fn keep_nonzero(nonzero: &mut Vec<u32>, value: &[f64], changed: &[u32]) {
     let is_nonzero = |entry: &u32| value[*entry as usize] != 0.0;
     if changed.len() > 16 {

@@ -122,12 +122,13 @@ fn doubled(errors: &[Errors]) -> Vec<Errors> {
         .collect()
 }
 
+/// Whether no error is larger than assumed.
 fn within(found: &[Errors], assumed: &[Errors]) -> bool {
-    let below = |found: &[f64], assumed: &[f64]| found.iter().zip(assumed).all(|(f, a)| f <= a);
+    let all = |errors: &Errors| [&errors.sums[..], &errors.slopes, &errors.biases].concat();
     found
         .iter()
         .zip(assumed)
-        .all(|(f, a)| below(&f.sums, &a.sums) && below(&f.slopes, &a.slopes) && below(&f.biases, &a.biases))
+        .all(|(found, assumed)| all(found).iter().zip(all(assumed)).all(|(f, a)| *f <= a))
 }
 
 struct Bound<'a> {
