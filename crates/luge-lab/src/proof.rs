@@ -60,7 +60,7 @@ impl PreparedJob {
                     };
                     (table.n_samples(), fit(lesson.blank_theta()), fit(report.theta.clone()))
                 });
-                (Answer::of_lesson(lesson, &report), report.outcome, report.path, None, held_out)
+                (Answer::of_training(lesson, &report), report.outcome, report.path, None, held_out)
             }
         };
         let (steps, halted) = match outcome {

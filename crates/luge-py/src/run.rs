@@ -3,7 +3,10 @@
 use luge::{
     draw::{Picture, Size},
     files::summary,
-    job::{Job as Inner, Loaded, program},
+    job::{
+        Job as Inner, Loaded,
+        program::{self, SizedSource},
+    },
 };
 use luge_landscape::Learner;
 use luge_machine::{
@@ -92,9 +95,8 @@ pub(crate) fn compile(
     format: &str,
 ) -> Result<(String, String), Refusal> {
     let format: NumberFormat = format.parse()?;
-    let refused = |error| luge::JobError::Program { text: Box::new(source.inner.clone()), error };
-    let sizes = program::sizes(format, n_features, n_labels).map_err(refused)?;
-    let compiled = program::compile(&source.inner.text, &source.inner.name, &sizes, &[]).map_err(refused)?;
+    let sizes = (n_features, n_labels);
+    let compiled = SizedSource { source: &source.inner, set: &[], format, sizes }.compile()?;
     let text = Format::Native.write(&compiled.machine, Some(&compiled.input))?;
     let size = lower(&compiled.machine, Moves::Keep)?.report().after;
     let summary = summary::of_compiled(&compiled, (n_features, n_labels, format), &size);

@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod gradient;
+#[doc(hidden)]
 pub mod paper_bounds;
 #[doc(hidden)]
 pub mod translation;

@@ -1,5 +1,6 @@
 //! Plots and pictures.
 
+#[doc(hidden)]
 pub mod edges;
 pub mod loss_curve;
 pub mod picture;

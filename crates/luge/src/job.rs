@@ -6,12 +6,15 @@
 //! result is trained and compared with the simulator ([`PreparedTraining::train`], [`PreparedTrace::run`]).
 
 pub mod auto_format;
+#[doc(hidden)]
 pub mod catalogue;
 mod classes;
 mod error;
 mod primaries;
+#[doc(hidden)]
 pub mod program;
 pub mod source;
+#[doc(hidden)]
 pub mod universal;
 
 use std::ops::ControlFlow;
@@ -34,6 +37,7 @@ use crate::{
     training::{PreparedTraining, TrainingOptions, TrainingReport},
 };
 
+use catalogue::ShippedLesson;
 pub use classes::classes_as_wanted;
 pub use error::JobError;
 pub use primaries::{Primaries, StandardPrimaries};
@@ -248,8 +252,9 @@ impl TrainJob {
     /// # Errors
     /// If it comes with none.
     pub fn of(source: Source) -> Result<Self, JobError> {
-        match catalogue::lesson(&source).and_then(|lesson| lesson.table()) {
-            Some(table) => Ok(Self::new(source, table.data())),
+        match catalogue::lesson(&source).map(ShippedLesson::table) {
+            Some(Some(table)) => Ok(Self::new(source, table.data())),
+            Some(None) => Err(JobError::OnStream(source.name)),
             None => Err(JobError::NoData(source.name)),
         }
     }
@@ -266,14 +271,7 @@ impl TrainJob {
 
     /// The data as numbers of any size, classes as the learner wants them.
     pub(crate) fn as_given(&self) -> Result<Table, JobError> {
-        let Data::Csv { name, text, target, features, asked, .. } = &self.data else {
-            return self.with_labels(self.data.as_given()?);
-        };
-        let read = |asked: &PrepareOptions| Table::read_prepared(text, target, features.as_deref(), asked);
-        let refused = |error| JobError::Table { name: name.clone(), error: Box::new(error) };
-        let table =
-            if target.is_empty() { read(asked) } else { classes_as_wanted(&self.source, asked, read) };
-        self.with_labels(table.map_err(refused)?)
+        self.with_labels(self.data.for_learner(Some(&self.source))?)
     }
 
     /// Reads the learner, and compiles it for the sizes of its data if it is a program.
@@ -433,13 +431,21 @@ impl Data {
     /// # Errors
     /// If they are not a table.
     pub fn as_given(&self) -> Result<Table, JobError> {
-        match self {
-            Self::Table(table) => Ok(table.clone()),
-            Self::Csv { name, text, target, features, asked, .. } => {
-                Table::read_prepared(text, target, features.as_deref(), asked)
-                    .map_err(|error| JobError::Table { name: name.clone(), error: Box::new(error) })
-            }
-        }
+        self.for_learner(None)
+    }
+
+    /// The same, with the classes of a file as this learner expects them.
+    fn for_learner(&self, learner: Option<&Source>) -> Result<Table, JobError> {
+        let (name, text, target, features, asked) = match self {
+            Self::Table(table) => return Ok(table.clone()),
+            Self::Csv { name, text, target, features, asked, .. } => (name, text, target, features, asked),
+        };
+        let read = |asked: &PrepareOptions| Table::read_prepared(text, target, features.as_deref(), asked);
+        let table = match learner.filter(|_| !target.is_empty()) {
+            Some(learner) => classes_as_wanted(learner, asked, read),
+            None => read(asked),
+        };
+        table.map_err(|error| JobError::Table { name: name.clone(), error: Box::new(error) })
     }
 }
 

@@ -242,7 +242,7 @@ impl PreparedTrace {
     pub fn follow(
         &self,
         from: Option<(&Snapshot, RunStats)>,
-        attention: ObservationRate,
+        rate: ObservationRate,
         watch: impl FnMut(RunProgress<'_>) -> ControlFlow<()>,
     ) -> Result<Trace, JobError> {
         let task = self.task()?;
@@ -253,13 +253,13 @@ impl PreparedTrace {
             input: &self.input,
             window: &self.window,
             control: self.landscape.control(),
-            decoder: &PlanDecoder { landscape: &self.landscape, inputs: &task.inputs },
+            decoder: &LandscapeDecoder { landscape: &self.landscape, inputs: &task.inputs },
             levels: Levels { bounds, added: 0.0, halted_high: bounds.halted_high, tolerance: 0.0, from: 0 },
             extra_steps: 0,
             labels: None,
             room: TapeLimit::Cells(self.options.cells.unwrap_or(MAX_CELLS)),
             comparisons: self.options.compare,
-            attention,
+            attention: rate,
         };
         let mut followed = setup.follow(from, watch)?;
         let gradient =
@@ -320,12 +320,12 @@ impl PreparedTrace {
 }
 
 /// Decodes the parameters of a landscape alone.
-struct PlanDecoder<'a> {
+struct LandscapeDecoder<'a> {
     landscape: &'a Landscape,
     inputs: &'a [Values],
 }
 
-impl Decoder for PlanDecoder<'_> {
+impl Decoder for LandscapeDecoder<'_> {
     fn decode(&self, parameters: &[Values], _: &Configuration) -> Result<Configuration, Undecodable> {
         self.landscape.decode(parameters, self.inputs)
     }

@@ -5,8 +5,8 @@
 mod certificate;
 mod loss_figures;
 mod options;
+mod parts;
 mod report;
-mod request;
 mod variables;
 
 use std::{
@@ -40,11 +40,11 @@ use crate::{
     },
 };
 pub use options::{MAX_MACHINE_STEPS, TrainingOptions};
+pub use parts::Simulated;
+pub(crate) use parts::read_theta;
+use parts::{Built, TrainingParts};
 use report::End;
 pub use report::TrainingReport;
-pub use request::Simulated;
-pub(crate) use request::read_theta;
-use request::{Built, Request};
 pub use variables::VariableWeights;
 
 /// Rounding through the square root and the carrier, relative to the loss.
@@ -58,7 +58,7 @@ pub const MAX_CELLS: usize = 1 << 28;
 
 /// A training job with its network built, ready to be trained.
 pub struct PreparedTraining {
-    request: Request,
+    parts: TrainingParts,
     /// The network before training.
     built: Built,
     /// The same network with more cells, once a run has needed them.
@@ -92,13 +92,13 @@ impl PreparedTraining {
         if options.bits == BitConversion::Network && options.precision != Precision::F64 {
             return Err(JobError::BitsNeedF64(options.precision));
         }
-        let request = Request::new(learner, primary, table, options)?;
-        let (built, simulated) = request.current_network()?;
-        let labels = &request.table.labels;
+        let parts = TrainingParts::new(learner, primary, table, options)?;
+        let (built, simulated) = parts.first_network()?;
+        let labels = &parts.table.labels;
         Ok(Self {
             copied_labels: labels.data.iter().map(|y| y - built.extended.label_offset()).collect(),
             added_loss: built.extended.carrier().added_loss(labels),
-            request,
+            parts,
             built,
             widened: OnceLock::new(),
             simulated: simulated.map_or_else(OnceLock::new, OnceLock::from),
@@ -145,19 +145,19 @@ impl PreparedTraining {
         if let Some(simulated) = self.simulated.get() {
             return Ok(simulated);
         }
-        let finished = self.request.simulate(go_on)?;
+        let finished = self.parts.simulate(go_on)?;
         self.widen(&finished)?;
-        Ok(self.simulated.get_or_init(|| self.request.read(&finished)))
+        Ok(self.simulated.get_or_init(|| self.parts.read(&finished)))
     }
 
     /// Builds the network with more cells if the run needed them. The layers that engines read must not depend on the number of cells: then
     /// the run is also a run of this network.
     fn widen(&self, simulator: &Simulator<'_>) -> Result<(), JobError> {
-        let window = self.request.window(simulator)?;
+        let window = self.parts.window(simulator)?;
         if window.n_cells <= self.window().n_cells {
             return Ok(());
         }
-        let wide = self.request.build(window)?;
+        let wide = self.parts.build(window)?;
         let layers = |built: &Built| built.extended.network().sparse_layers().ok().cloned();
         if layers(&wide) != layers(&self.built) {
             return Err(JobError::OtherLayers(wide.window.n_cells));
@@ -177,32 +177,32 @@ impl PreparedTraining {
 
     /// The learner.
     pub fn learner(&self) -> &Learner {
-        &self.request.learner
+        &self.parts.learner
     }
 
     /// The data.
     pub fn table(&self) -> &Table {
-        &self.request.table
+        &self.parts.table
     }
 
     /// The primary network.
     pub fn primary(&self) -> &dyn Primary {
-        &*self.request.primary
+        &*self.parts.primary
     }
 
     /// How to train.
     pub fn options(&self) -> &TrainingOptions {
-        &self.request.options
+        &self.parts.options
     }
 
     /// The machine at the start of its run.
     pub fn simulator(&self) -> Simulator<'_> {
-        self.request.simulator()
+        self.parts.simulator()
     }
 
     /// Where the numbers lie on the tape.
     pub fn layout(&self) -> &DataLayout {
-        &self.request.layout
+        &self.parts.layout
     }
 
     /// Which cells the network holds.
@@ -286,7 +286,7 @@ impl PreparedTraining {
     pub fn follow(
         &self,
         from: Option<(&Snapshot, RunStats)>,
-        attention: ObservationRate,
+        rate: ObservationRate,
         watch: impl FnMut(RunProgress<'_>) -> ControlFlow<()>,
     ) -> Result<TrainingReport, JobError> {
         let task = self.task();
@@ -294,8 +294,8 @@ impl PreparedTraining {
         let allows = |simulator: &Simulator<'_>| self.may_grow(simulator).is_ok();
         let setup = RunSetup {
             task: &task,
-            machine: self.request.machine(),
-            input: &self.request.input,
+            machine: self.parts.machine(),
+            input: &self.parts.input,
             window: &before.window,
             control: before.extended.control(),
             decoder: self,
@@ -304,7 +304,7 @@ impl PreparedTraining {
             labels: Some(&self.copied_labels),
             room: TapeLimit::Allowed(&allows),
             comparisons: Comparisons::Every,
-            attention,
+            attention: rate,
         };
         let mut followed = setup.follow(from, watch)?;
         self.end(followed.outcome, &followed.simulator)?;
@@ -406,8 +406,8 @@ impl PreparedTraining {
 
     /// Whether there is memory for the cells that a run needs.
     fn may_grow(&self, simulator: &Simulator<'_>) -> Result<(), JobError> {
-        let n_cells = self.request.window(simulator)?.n_cells;
-        if n_cells > self.window().n_cells { self.request.check_budget(n_cells) } else { Ok(()) }
+        let n_cells = self.parts.window(simulator)?.n_cells;
+        if n_cells > self.window().n_cells { self.parts.check_budget(n_cells) } else { Ok(()) }
     }
 
     /// Records the machine's end, and refuses a run without an answer.
@@ -415,16 +415,16 @@ impl PreparedTraining {
         let stopped = simulator.stopped().is_some();
         match outcome {
             Outcome::OutOfCells { .. } => {
-                self.request.look_ahead().and_then(|ahead| self.may_grow(&ahead))?;
+                self.parts.look_ahead().and_then(|ahead| self.may_grow(&ahead))?;
                 self.may_grow(simulator)?;
             }
-            Outcome::StepLimit { .. } => self.request.accepted(simulator)?,
-            _ if stopped => self.request.accepted(simulator)?,
+            Outcome::StepLimit { .. } => self.parts.accepted(simulator)?,
+            _ if stopped => self.parts.accepted(simulator)?,
             _ => {}
         }
         if stopped {
             self.widen(simulator)?;
-            self.simulated.get_or_init(|| self.request.read(simulator));
+            self.simulated.get_or_init(|| self.parts.read(simulator));
         }
         Ok(())
     }

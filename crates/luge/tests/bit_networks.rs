@@ -117,7 +117,7 @@ fn models_remember_their_bits() {
     let rebuilt = loaded.extended().expect("the same network");
     assert!(text(&rebuilt) == text(lesson.extended()), "another network");
     assert!(!text(&rebuilt).contains("quantize\",\"shape"), "a conversion is exported");
-    let again = loaded.lesson(lesson.table().clone(), &StandardPrimaries).expect("a lesson");
+    let again = loaded.prepare(lesson.table().clone(), &StandardPrimaries).expect("a lesson");
     let audit = audit(&loaded, &again).expect("an answer");
     assert!(audit.proves_the_run(), "{audit:?}");
     let same = loaded.is_same(&Model::new(&again, &train(&again)));

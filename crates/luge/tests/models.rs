@@ -348,7 +348,7 @@ fn offsets_that_change_labels_are_refused() {
 
 /// Training again from a model's own, perhaps changed, metadata, as `luge certify` does; `None` if it cannot be made.
 fn trained_again(claimed: &Model, table: &Table) -> Option<Model> {
-    let lesson = claimed.lesson(table.clone(), &StandardPrimaries).ok()?;
+    let lesson = claimed.prepare(table.clone(), &StandardPrimaries).ok()?;
     let report = lesson.train(|_| ControlFlow::Continue(())).ok()?;
     Some(Model::new(&lesson, &report))
 }
@@ -407,7 +407,7 @@ fn overflow_is_derived_again() {
         let verdicts = |change: fn(&mut Model)| {
             let mut claimed = model.clone();
             change(&mut claimed);
-            let lesson = claimed.lesson(lesson.table().clone(), &StandardPrimaries).expect("a lesson");
+            let lesson = claimed.prepare(lesson.table().clone(), &StandardPrimaries).expect("a lesson");
             let again = trained_again(&claimed, lesson.table()).expect("a model");
             let audit = audit(&claimed, &lesson).expect("an answer");
             let program = audit.get("program").map(|claim| claim.holds);

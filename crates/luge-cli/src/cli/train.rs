@@ -248,7 +248,7 @@ pub(super) fn scored(score: &Score) -> String {
 fn describe(rows: &mut Rows, lesson: &PreparedTraining, report: &TrainingReport, pace: &Pace) {
     let mut row = |name: &str, value: String| rows.row(name, value);
     let extended = lesson.extended();
-    let answer = Answer::of_lesson(lesson, report);
+    let answer = Answer::of_training(lesson, report);
     if let Some(learned) = &answer.learned {
         row("learned", learned.formula.clone());
         if !lesson.table().is_labelled() {

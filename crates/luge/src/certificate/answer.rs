@@ -109,7 +109,7 @@ impl Learned {
 impl Answer {
     /// The answer of a training on a table.
     #[must_use]
-    pub fn of_lesson(lesson: &PreparedTraining, report: &TrainingReport) -> Self {
+    pub fn of_training(lesson: &PreparedTraining, report: &TrainingReport) -> Self {
         Self {
             learned: Some(Learned::of(lesson, &report.theta)),
             ..Self::of_certificate(&report.certificate)
@@ -256,7 +256,7 @@ mod tests {
                 let report = lesson
                     .follow(None, ObservationRate::Moments, |_| ControlFlow::Continue(()))
                     .expect("training");
-                Answer::of_lesson(&lesson, &report)
+                Answer::of_training(&lesson, &report)
             }
             Job::Trace(job) => {
                 let plan = job.prepare().expect("a plan");

@@ -86,7 +86,7 @@ impl Model {
         if let Some(why) = other_data(self, &data.as_given()?) {
             return Ok(Verdict::other_data(why));
         }
-        let lesson = self.lesson(data.read(self.card.options.format)?, &StandardPrimaries);
+        let lesson = self.prepare(data.read(self.card.options.format)?, &StandardPrimaries);
         // A run that cannot be made on these data is not the one that the model is of.
         match lesson.and_then(|lesson| self.verify_lesson(&lesson, retrain, watch)) {
             Err(ModelError::Job(error)) => Ok(Verdict::other_data(error)),
@@ -141,22 +141,21 @@ const NO_PROGRAM: &str = "program, no overflow: the model has only a machine, so
 pub fn audit(model: &Model, lesson: &PreparedTraining) -> Result<Certificate, JobError> {
     let simulated = lesson.simulated()?;
     let parameters = model.parameters(lesson).filter(|_| model.window() == *lesson.window());
-    let truth = Truth { lesson, simulated };
-    let held = |check: fn(&Model, &Truth<'_>, &[SparseValues]) -> Claim| match &parameters {
-        Some(parameters) => check(model, &truth, parameters),
+    let checked = |check: &dyn Fn(&[SparseValues]) -> Claim| match &parameters {
+        Some(parameters) => check(parameters),
         None => Claim::new(false, "the weights do not fit the network"),
     };
     let proved = model.card.certificate.proves_the_run();
     let claims = [
         ("data", data(model, lesson)),
         ("theta", theta(model, simulated)),
-        ("configuration", held(configuration)),
-        ("labels", held(labels)),
-        ("steps", steps(model, &truth)),
-        ("output", held(output)),
+        ("configuration", checked(&|weights| configuration(lesson, simulated, weights))),
+        ("labels", checked(&|weights| labels(lesson, weights))),
+        ("steps", steps(model, lesson, simulated)),
+        ("output", checked(&|weights| output(model, (lesson, simulated), weights))),
         ("certificate", Claim::new(proved, "as recorded when it was trained")),
     ];
-    Ok(claims.into_iter().chain(program(model, &truth).map(|claim| ("program", claim))).collect())
+    Ok(claims.into_iter().chain(program(model, lesson, simulated).map(|claim| ("program", claim))).collect())
 }
 
 /// What an audit takes from the model's word; more of it where the model was not trained again.
@@ -183,15 +182,9 @@ pub fn unknown(audit: &Certificate) -> Option<&'static str> {
     audit.get("program").is_none().then_some(NO_PROGRAM)
 }
 
-/// What a model is compared with.
-struct Truth<'a> {
-    lesson: &'a PreparedTraining,
-    simulated: &'a Simulated,
-}
-
-fn steps(model: &Model, truth: &Truth<'_>) -> Claim {
+fn steps(model: &Model, lesson: &PreparedTraining, simulated: &Simulated) -> Claim {
     let (steps, machine) = (model.card.steps, model.card.machine_steps);
-    let (makes, extra) = (truth.simulated.machine_steps, truth.lesson.extended().extra_steps());
+    let (makes, extra) = (simulated.machine_steps, lesson.extended().extra_steps());
     let figures = format!("claimed {steps} and {machine}, the machine makes {makes}");
     Claim::new(machine == makes && steps == machine + extra, figures)
 }
@@ -204,14 +197,14 @@ fn data(model: &Model, lesson: &PreparedTraining) -> Claim {
 }
 
 /// Runs the program in the interpreter, and compares the outcome with the machine's answer and with the claim `no_overflow`.
-fn program(model: &Model, truth: &Truth<'_>) -> Option<Claim> {
-    let (table, machine_steps) = (truth.lesson.table(), truth.simulated.machine_steps);
-    let outcome = match model.card.program.as_ref()?.interpret(&model.card, table, machine_steps) {
+fn program(model: &Model, lesson: &PreparedTraining, simulated: &Simulated) -> Option<Claim> {
+    let program = model.card.program.as_ref()?;
+    let outcome = match program.interpret(&model.card, lesson.table(), simulated.machine_steps) {
         Ok(outcome) => outcome,
         Err(mismatch) => return Some(Claim::new(false, mismatch.to_string())),
     };
     let format = model.card.options.format;
-    let translation = translation::claim(Some(&outcome), Some(&truth.simulated.theta), format);
+    let translation = translation::claim(Some(&outcome), Some(&simulated.theta), format);
     if !translation.holds {
         return Some(translation);
     }
@@ -235,10 +228,9 @@ fn theta(model: &Model, simulated: &Simulated) -> Claim {
     Claim::new(holds, format!("{same} of {} numbers bit for bit", expected.len()))
 }
 
-fn configuration(_: &Model, truth: &Truth<'_>, parameters: &[SparseValues]) -> Claim {
-    let lesson = truth.lesson;
+fn configuration(lesson: &PreparedTraining, simulated: &Simulated, parameters: &[SparseValues]) -> Claim {
     let mut simulator = lesson.simulator();
-    let _ = simulator.run(truth.simulated.machine_steps);
+    let _ = simulator.run(simulated.machine_steps);
     let Some(expected) = lesson.window().configuration(&simulator) else {
         return Claim::new(false, "the run does not fit the network's cells");
     };
@@ -251,8 +243,7 @@ fn configuration(_: &Model, truth: &Truth<'_>, parameters: &[SparseValues]) -> C
     }
 }
 
-fn labels(_: &Model, truth: &Truth<'_>, parameters: &[SparseValues]) -> Claim {
-    let lesson = truth.lesson;
+fn labels(lesson: &PreparedTraining, parameters: &[SparseValues]) -> Claim {
     let offset = lesson.extended().label_offset();
     let copied = parameters[lesson.extended().labels().index()].to_values().data;
     let labels = &lesson.table().labels.data;
@@ -260,12 +251,15 @@ fn labels(_: &Model, truth: &Truth<'_>, parameters: &[SparseValues]) -> Claim {
     Claim { holds: same == labels.len(), figures: format!("{same} of {} bit for bit", labels.len()) }
 }
 
-fn output(model: &Model, truth: &Truth<'_>, parameters: &[SparseValues]) -> Claim {
-    let lesson = truth.lesson;
+fn output(
+    model: &Model,
+    (lesson, simulated): (&PreparedTraining, &Simulated),
+    parameters: &[SparseValues],
+) -> Claim {
     let network = lesson.extended().network();
     let nodes = [lesson.extended().nodes().out, network.loss()];
     let end = evaluate_some(network, parameters, &lesson.inputs(), &nodes);
-    let predictor = Predictor::new(lesson.primary(), truth.simulated.theta.clone());
+    let predictor = Predictor::new(lesson.primary(), simulated.theta.clone());
     let predicted = predictor.predict(&lesson.table().features);
     let same = end[0].data.iter().zip(&predicted.data).filter(|(a, b)| a.to_bits() == b.to_bits()).count();
     let (claimed, found) = (model.card.train_loss, end[1].data[0]);

@@ -90,7 +90,7 @@ pub fn of_training(lesson: &PreparedTraining, report: &TrainingReport) -> impl S
         learner: lesson.learner().machine().name(),
         #[serde(flatten)]
         report: report,
-        answer: Answer::of_lesson(lesson, report),
+        answer: Answer::of_training(lesson, report),
         b_stop: lesson.extended().stop(),
         landscape: options.landscape.word(),
         carrier: options.carrier.word(),

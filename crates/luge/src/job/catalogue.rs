@@ -243,11 +243,7 @@ impl Shipped {
 
     /// The program as a source.
     pub fn source(&self) -> Source {
-        Source {
-            name: self.name.to_owned(),
-            text: self.text.to_owned(),
-            extension: Some(self.extension.to_owned()),
-        }
+        Source::new(self.name, self.text, self.extension)
     }
 
     /// The default job: learners are trained on their data, machines are traced.

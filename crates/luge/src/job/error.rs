@@ -99,10 +99,8 @@ pub enum JobError {
         /// Whether it is the perceptron that ships.
         perceptron: bool,
     },
-    /// A run on a stream where others are shown, recorded or resumed.
-    #[error(
-        "{0} learns from a stream, whose runs are neither recorded nor resumed, and have pages of their own"
-    )]
+    /// A learner from a stream where one from a table, or a machine, is needed.
+    #[error("{0} learns from a stream, not from a table")]
     OnStream(String),
     /// A program that the universal learner cannot run.
     #[error("{name} cannot be run as a program by this learner: {error}")]

@@ -118,7 +118,7 @@ impl Source {
         }
     }
 
-    fn new(name: &str, text: impl Into<String>, extension: &str) -> Self {
+    pub(crate) fn new(name: &str, text: impl Into<String>, extension: &str) -> Self {
         Self { name: name.to_owned(), text: text.into(), extension: Some(extension.to_owned()) }
     }
 

@@ -38,7 +38,7 @@ fn verdict_on_stream(certificate: &Certificate) -> Verdict {
 pub(crate) fn certify(job: &TrainJob) -> Verdict {
     let lesson = job.prepare().map_err(|error| error.to_string())?;
     let report = lesson.follow(None, ObservationRate::Moments, |_| ControlFlow::Continue(()));
-    verdict(&Answer::of_lesson(&lesson, &report.map_err(|error| error.to_string())?))
+    verdict(&Answer::of_training(&lesson, &report.map_err(|error| error.to_string())?))
 }
 
 /// Trains a learner on its stream as `luge stream` does.
@@ -64,7 +64,7 @@ fn train(name: &str, mut vertices: Option<&mut BTreeSet<usize>>) -> Verdict {
         ControlFlow::Continue(())
     };
     let report = lesson.follow(None, rate, watch).map_err(|error| error.to_string())?;
-    verdict(&Answer::of_lesson(&lesson, &report))
+    verdict(&Answer::of_training(&lesson, &report))
 }
 
 /// Traces a machine, as the command does.

@@ -152,11 +152,7 @@ impl Model {
         let program = program.as_ref().filter(|program| program.compiled(&self.card).is_ok());
         let (source, set) = match program {
             Some(program) => (program.source(), program.set.clone()),
-            None => {
-                let name = "the model's learner".to_owned();
-                let extension = Some(Format::Native.slug().to_owned());
-                (Source { name, text: machine.clone(), extension }, Vec::new())
-            }
+            None => (Source::new("the model's learner", machine, Format::Native.slug()), Vec::new()),
         };
         let (data, primary, options) = (Data::Table(table), primary.clone(), options.clone());
         Ok(TrainJob { source, program: None, data, primary, set, options })
@@ -166,7 +162,7 @@ impl Model {
     ///
     /// # Errors
     /// If the metadata are inconsistent, or the run cannot be repeated.
-    pub fn lesson(&self, table: Table, primaries: &dyn Primaries) -> Result<PreparedTraining, ModelError> {
+    pub fn prepare(&self, table: Table, primaries: &dyn Primaries) -> Result<PreparedTraining, ModelError> {
         let (learner, primary) = (self.learner()?, self.primary_among(primaries)?);
         self.check_sizes(&learner, CellStorage::Symbols)?;
         let prepared = PreparedTraining::prepare(learner, primary, table, self.card.options.clone())?;

@@ -38,7 +38,7 @@ pub(super) struct Built {
 }
 
 /// Learner, primary network and data that fit together, and where the numbers lie.
-pub(super) struct Request {
+pub(super) struct TrainingParts {
     pub(super) learner: Learner,
     pub(super) primary: Arc<dyn Primary>,
     pub(super) table: Table,
@@ -49,7 +49,7 @@ pub(super) struct Request {
     known: usize,
 }
 
-impl Request {
+impl TrainingParts {
     /// Lays out the data.
     pub(super) fn new(
         learner: Learner,
@@ -80,7 +80,7 @@ impl Request {
     }
 
     /// The network on the cells that data and theta need; where tapes cannot grow, on all cells that the simulator's run needs.
-    pub(super) fn current_network(&self) -> Result<(Built, Option<Simulated>), JobError> {
+    pub(super) fn first_network(&self) -> Result<(Built, Option<Simulated>), JobError> {
         if self.options.landscape != LandscapeKind::Internal {
             let start = self.simulator();
             let built = self.build(self.window(&start)?)?;
