@@ -1,4 +1,4 @@
-//! Builds machines in code; the parsers use it too.
+//! Builds machines, in code and in the parsers.
 
 use crate::{
     Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, State, StateId, StateKind, SymbolId,
@@ -8,16 +8,16 @@ use crate::{
 /// Why a machine could not be built.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BuildError {
-    /// A machine needs a tape.
+    /// There is no tape.
     #[error("the machine has no tape")]
     NoTape,
-    /// Tapes are counted in a byte.
+    /// Too many tapes: their ids are bytes.
     #[error("{0} tapes, but at most 255 are supported")]
     TooManyTapes(usize),
-    /// Nothing says where to start.
+    /// There is no state.
     #[error("the machine has no start state")]
     NoStart,
-    /// Symbols are counted in a byte.
+    /// Too many symbols or none: their ids are bytes.
     #[error("tape `{tape}` has {n_symbols} symbols, but 1 to 256 are supported")]
     AlphabetSize {
         /// The tape's name.
@@ -25,7 +25,7 @@ pub enum BuildError {
         /// Number of symbols.
         n_symbols: usize,
     },
-    /// A name stands for two things.
+    /// A name is used twice.
     #[error("{kind} `{name}` is declared twice")]
     Duplicate {
         /// "tape", "state" or "symbol".
@@ -33,7 +33,7 @@ pub enum BuildError {
         /// The name in question.
         name: String,
     },
-    /// A rule has another number of entries than there are tapes.
+    /// A rule does not have one entry per tape.
     #[error("a rule of state `{state}` has {found} {part}, but the machine has {n_tapes} tapes")]
     Arity {
         /// The state's name.
@@ -67,7 +67,7 @@ pub enum BuildError {
         /// Number of states.
         n_states: usize,
     },
-    /// A rule writes where it must not.
+    /// A rule writes to a read-only tape.
     #[error("a rule of state `{state}` writes to the read-only tape `{tape}`")]
     WritesReadOnly {
         /// The state's name.
@@ -75,10 +75,10 @@ pub enum BuildError {
         /// The tape's name.
         tape: String,
     },
-    /// A halting state does nothing more.
+    /// A halting state has rules.
     #[error("state `{0}` halts but has rules")]
     HaltingWithRules(String),
-    /// A halting state does nothing with samples either.
+    /// A halting state takes or latches samples.
     #[error("state `{state}` halts but is marked `{word}`")]
     HaltingWithSamples {
         /// The state's name.
@@ -135,7 +135,7 @@ impl MachineBuilder {
         self.tape_with(name, alphabet, Access::ReadWrite)
     }
 
-    /// Adds a tape that no rule writes.
+    /// Adds a tape that rules may only read.
     pub fn read_only_tape(&mut self, name: impl Into<String>, alphabet: Alphabet) -> TapeId {
         self.tape_with(name, alphabet, Access::ReadOnly)
     }
@@ -146,7 +146,8 @@ impl MachineBuilder {
         TapeId(u8::try_from(self.tapes.len() - 1).unwrap_or(u8::MAX))
     }
 
-    /// The state with this name, added as a running state if it is new. The first one is the start unless [`start`](Self::start) says otherwise.
+    /// The state with this name, added as a running state if it is new. The machine starts in the first state, unless
+    /// [`start`](Self::start) sets another.
     pub fn state(&mut self, name: impl AsRef<str>) -> StateId {
         let name = name.as_ref();
         if let Some(index) = self.states.iter().position(|s| s.name == name) {
@@ -162,7 +163,7 @@ impl MachineBuilder {
         state
     }
 
-    /// Adds a state without looking for one of the same name; for parsers and passes that already keep their own index.
+    /// Adds a state without looking for one of the same name, for callers that keep their own index.
     pub fn push_state(&mut self, name: String) -> StateId {
         self.states.push(State { name, kind: StateKind::Running(Vec::new()), samples: SampleUse::Pass });
         StateId::new(self.states.len() - 1)
@@ -178,7 +179,7 @@ impl MachineBuilder {
         self
     }
 
-    /// Says what steps from an existing state do with the samples of a stream.
+    /// Sets what steps from a state do with the samples of a stream.
     pub fn samples_in(&mut self, state: StateId, samples: SampleUse) -> &mut Self {
         self.states[state.index()].samples = samples;
         self
@@ -195,13 +196,13 @@ impl MachineBuilder {
         self
     }
 
-    /// Sets what a missing rule means.
+    /// Sets what happens if no rule applies.
     pub fn missing(&mut self, missing: Missing) -> &mut Self {
         self.missing = missing;
         self
     }
 
-    /// Adds a rule at the end of a state's list: earlier rules win.
+    /// Adds a rule to a state; earlier rules take precedence.
     pub fn rule(
         &mut self,
         state: StateId,
@@ -214,7 +215,7 @@ impl MachineBuilder {
         self.push_rule(state, Rule { reads, writes, moves: moves.into_iter().collect(), next })
     }
 
-    /// Adds a rule that is already put together.
+    /// Adds a rule to a state; earlier rules take precedence.
     pub fn push_rule(&mut self, state: StateId, rule: Rule) -> &mut Self {
         match &mut self.states[state.index()].kind {
             StateKind::Running(rules) => rules.push(rule),
@@ -223,7 +224,7 @@ impl MachineBuilder {
         self
     }
 
-    /// Checks everything and makes the machine.
+    /// Checks the parts and builds the machine.
     ///
     /// # Errors
     /// The first inconsistency found, in the order tapes, states, rules.

@@ -1,4 +1,4 @@
-//! Errors and warnings about a user's file, with their places. This crate collects them; the binary renders them.
+//! Errors and warnings about a user's file. This crate collects them; the binary renders them.
 
 mod findings;
 
@@ -6,19 +6,19 @@ use std::{fmt, ops::Range};
 
 pub(crate) use findings::{Findings, Lines};
 
-/// Whether a file can still be used.
+/// Whether a finding makes a file invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Severity {
-    /// The file is refused.
+    /// The file is invalid.
     Error,
-    /// The file is accepted, but it may not mean what its author thinks.
+    /// The file is valid, but it may not mean what its author thinks.
     Warning,
 }
 
 /// One finding in a source text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
-    /// Whether the file is refused because of it.
+    /// Whether it makes the file invalid.
     pub severity: Severity,
     /// What is wrong: lower case, no full stop.
     pub message: String,
@@ -26,17 +26,17 @@ pub struct Diagnostic {
     pub span: Range<usize>,
     /// A short note printed at the span: what was found or expected there.
     pub label: String,
-    /// How to mend it, if that can be said.
+    /// How to fix it, if known.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// A finding that refuses the file.
+    /// An error.
     pub fn error(span: Range<usize>, message: impl Into<String>, label: impl Into<String>) -> Self {
         Self { severity: Severity::Error, message: message.into(), span, label: label.into(), help: None }
     }
 
-    /// A finding that lets the file pass.
+    /// A warning.
     pub fn warning(span: Range<usize>, message: impl Into<String>, label: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(span, message, label) }
     }
@@ -48,7 +48,7 @@ impl Diagnostic {
         self
     }
 
-    /// Adds the remedy to a finding that is listed already.
+    /// Adds the remedy, in place.
     pub fn remedy(&mut self, help: impl Into<String>) {
         self.help = Some(help.into());
     }

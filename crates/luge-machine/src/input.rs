@@ -1,6 +1,6 @@
-//! The initial content of the tapes.
+//! The initial contents of the tapes.
 
-use crate::{Alphabet, Machine, SymbolId, Tape};
+use crate::{Machine, SymbolId, Tape};
 
 /// The initial contents of all tapes. Tapes beyond the list are blank with the head on cell 0.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -9,7 +9,7 @@ pub struct Input {
     pub tapes: Vec<TapeInput>,
 }
 
-/// The initial contents of one tape: `symbols[0]` lies in cell 0, all other cells are blank.
+/// The initial contents of one tape: `symbols[0]` is in cell 0, and all other cells are blank.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TapeInput {
     /// The symbols from cell 0 to the right.
@@ -25,7 +25,7 @@ impl Input {
     }
 }
 
-/// Why a text cannot be laid on a tape.
+/// Why a text is not an input.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InputError {
     /// More texts than tapes.
@@ -41,7 +41,7 @@ pub enum InputError {
         "`{symbol}` at position {position} of the input is not a symbol of tape `{tape}` (its symbols: {known})"
     )]
     UnknownSymbol {
-        /// What was found.
+        /// The text in place of a symbol.
         symbol: String,
         /// Counted from 1.
         position: usize,
@@ -52,17 +52,17 @@ pub enum InputError {
     },
 }
 
-/// The characters of a text that must be symbols: not a space, nor the first `*`, which marks the head.
-pub(crate) fn laid_characters(text: &str) -> impl Iterator<Item = char> {
+/// The characters of an input that must be symbols: neither a space nor the first `*`, which marks the head.
+pub(crate) fn input_characters(text: &str) -> impl Iterator<Item = char> {
     let mut head_marked = false;
     text.chars().filter(move |&c| c != ' ' && (c != '*' || std::mem::replace(&mut head_marked, true)))
 }
 
-/// Lays one text per tape.
+/// Parses inputs, one text per tape.
 ///
-/// Where every symbol of a tape is a single character the text is read character by character: a space is the
-/// blank unless it is a symbol itself, and the first `*` marks the head unless `*` is a symbol itself.
-/// Otherwise the text is a list of symbol names separated by spaces.
+/// If every symbol of a tape is a single character, the text is a sequence of symbols: a space is the blank unless it is
+/// a symbol itself, and the first `*` marks the head unless it is a symbol itself. Otherwise the text is a list of symbol
+/// names separated by spaces.
 ///
 /// # Errors
 /// If a text names a symbol its tape does not have, or there are more texts than tapes.
@@ -70,11 +70,11 @@ pub fn parse_inputs<S: AsRef<str>>(machine: &Machine, texts: &[S]) -> Result<Inp
     if texts.len() > machine.n_tapes() {
         return Err(InputError::TooManyTapes { found: texts.len(), n_tapes: machine.n_tapes() });
     }
-    let tapes = machine.tapes().iter().zip(texts).map(|(tape, text)| lay(tape, text.as_ref()));
+    let tapes = machine.tapes().iter().zip(texts).map(|(tape, text)| parse_input(tape, text.as_ref()));
     Ok(Input { tapes: tapes.collect::<Result<_, _>>()? })
 }
 
-fn lay(Tape { name: tape, alphabet, .. }: &Tape, text: &str) -> Result<TapeInput, InputError> {
+fn parse_input(Tape { name: tape, alphabet, .. }: &Tape, text: &str) -> Result<TapeInput, InputError> {
     let lookup = |(position, name): (usize, &str)| {
         alphabet.find(name).ok_or_else(|| InputError::UnknownSymbol {
             symbol: name.to_owned(),
@@ -83,7 +83,7 @@ fn lay(Tape { name: tape, alphabet, .. }: &Tape, text: &str) -> Result<TapeInput
             known: alphabet.names().join(" "),
         })
     };
-    if !has_characters(alphabet) {
+    if alphabet.names().iter().any(|name| name.chars().count() != 1) {
         let symbols = text.split_whitespace().enumerate().map(lookup).collect::<Result<_, _>>()?;
         return Ok(TapeInput { symbols, head: 0 });
     }
@@ -100,9 +100,4 @@ fn lay(Tape { name: tape, alphabet, .. }: &Tape, text: &str) -> Result<TapeInput
         }
     }
     Ok(input)
-}
-
-/// Whether every symbol is a single character.
-fn has_characters(alphabet: &Alphabet) -> bool {
-    alphabet.names().iter().all(|name| name.chars().count() == 1)
 }

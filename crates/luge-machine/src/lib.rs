@@ -1,6 +1,6 @@
 //! Turing machines: model, simulator, file formats, lowering to normal form.
 //!
-//! The simulator is the independent judge of training: it shares no code with it.
+//! The simulator is the reference that training is compared with; the two share no code.
 //!
 //! ```
 //! use luge_machine::{Input, Simulator, formats::Format};
@@ -13,7 +13,7 @@
 //! assert_eq!((simulator.steps(), simulator.n_nonblank()), (6, 4));
 //!
 //! // The same machine for another site.
-//! let yaml = Format::TuringMachineIo.write(&loaded.machine, None).expect("it can be said there");
+//! let yaml = Format::TuringMachineIo.write(&loaded.machine, None).expect("the format can express it");
 //! assert_eq!(Format::TuringMachineIo.read(&yaml).expect("a machine").machine.n_rules(), 4);
 //! ```
 

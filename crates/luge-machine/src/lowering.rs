@@ -1,8 +1,8 @@
-//! Lowering: converts any machine to the normal form, and interprets the result.
+//! Lowering: converts any machine to the normal form, and decodes its configurations.
 //!
-//! A tape with k symbols becomes ceil(log2 k) binary tracks whose heads move in lockstep. Each rule becomes one
-//! rule, in the same order, and wildcards stay wildcards. States keep their ids, so that the outcome of a lowered run,
-//! taken between whole steps, is the outcome of the source machine.
+//! A tape with k symbols becomes ceil(log2 k) binary tracks whose heads move in lockstep. Each rule becomes one rule, in
+//! the same order, and wildcards stay wildcards. States keep their ids, so after any number of whole source steps the
+//! outcome of the lowered machine is that of the source.
 
 mod encoding;
 mod expand;
@@ -16,7 +16,7 @@ use crate::{
     Cell, Input, MAX_TAPES, Machine, Move, NormalForm, NotNormal, SampleUse, StateId, SymbolId, TapeId,
 };
 use encoding::Encoding;
-use halves::in_halves;
+use halves::with_doubled_cells;
 
 /// Which moves the lowered machine may make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -24,14 +24,14 @@ pub enum Moves {
     /// Left, right and stay, as in the source.
     #[default]
     Keep,
-    /// Left and right only, as in the paper: cells are doubled and each step takes two, unless nothing stays anyway.
+    /// Left and right only, as in the paper. If some rule stays, cells are doubled and each step becomes two.
     Strict,
 }
 
 /// Why a machine cannot be lowered.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LoweringError {
-    /// The alphabets need more bits than a vertex can name.
+    /// The alphabets need too many tracks.
     #[error("the {n_tapes} tapes need {n_tracks} binary tracks, but at most {MAX_TAPES} are supported")]
     TooManyTracks {
         /// Number of tapes of the source.
@@ -39,7 +39,7 @@ pub enum LoweringError {
         /// Number of binary tapes they need.
         n_tracks: usize,
     },
-    /// With doubled steps a latch would come too late.
+    /// Steps of a machine that takes samples cannot be doubled: a latch would come too late.
     #[error(
         "state `{0}` uses samples of a stream, and labels wait for one step only: steps cannot be doubled"
     )]
@@ -49,7 +49,7 @@ pub enum LoweringError {
     NotNormal(#[from] NotNormal),
 }
 
-/// A machine in normal form that does what its source does, and how the two correspond.
+/// A machine in normal form that is equivalent to its source, and the encoding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lowered {
     /// The machine in normal form.
@@ -59,7 +59,7 @@ pub struct Lowered {
     moves: Moves,
 }
 
-/// Brings a machine into normal form.
+/// Converts a machine to normal form.
 ///
 /// ```
 /// use luge_machine::{Alphabet, Input, Machine, Move, Pattern::Is, Simulator, SymbolId, Write::Put};
@@ -93,7 +93,7 @@ pub fn lower(machine: &Machine, moves: Moves) -> Result<Lowered, LoweringError> 
     if n_tracks > MAX_TAPES {
         return Err(LoweringError::TooManyTracks { n_tapes, n_tracks });
     }
-    let mut lowered = if doubled { in_halves(machine) } else { machine.clone() };
+    let mut lowered = if doubled { with_doubled_cells(machine) } else { machine.clone() };
     lowered.tapes = encoding.track_tapes(machine);
     lowered.all_rules_mut().for_each(|rule| *rule = encoding.rule(rule));
     let normal = NormalForm::new(lowered)?;
@@ -105,29 +105,29 @@ fn has_stay(machine: &Machine) -> bool {
 }
 
 impl Lowered {
-    /// Steps of the lowered machine for one step of the source, and cells for one cell: 2 if cells are doubled, else 1.
+    /// Steps of the lowered machine per step of the source, and cells per cell: 2 if cells are doubled, else 1.
     pub fn steps_per_step(&self) -> u64 {
-        u64::from(self.encoding.spacing())
+        u64::from(self.encoding.spacing)
     }
 
-    /// The binary tapes that stand for a tape of the source, the lowest bit first.
+    /// The tracks of a tape of the source, lowest bit first.
     pub fn tracks(&self, tape: TapeId) -> impl ExactSizeIterator<Item = TapeId> + use<> {
         self.encoding.tracks(tape)
     }
 
-    /// The cell of every track that stands for a cell of the source.
+    /// The cell of the tracks that encodes a cell of the source.
     pub fn encode_cell(&self, cell: Cell) -> Cell {
-        cell * Cell::from(self.encoding.spacing())
+        cell * Cell::from(self.encoding.spacing)
     }
 
-    /// The lowered machine's input for an input of the source machine.
+    /// Encodes an input of the source.
     pub fn encode(&self, input: &Input) -> Input {
         self.encoding.input(input)
     }
 
-    /// The symbol in a cell of the source, if `read` says what lies in the cells of the tracks.
+    /// Decodes the symbol in a cell of the source; `read` returns the symbols of the tracks.
     ///
-    /// `None` if the tracks hold a code that stands for no symbol, which no run from an encoded input reaches.
+    /// `None` if the code is not that of a symbol, which no run from an encoded input reaches.
     pub fn decode_cell(
         &self,
         tape: TapeId,
@@ -138,18 +138,18 @@ impl Lowered {
         self.encoding.symbol(tape, self.tracks(tape).map(|track| read(track, cell)))
     }
 
-    /// The cell of the source a head is on; `None` halfway between two.
+    /// The cell of the source that a head is on; `None` between two cells.
     pub fn decode_head(&self, head: Cell) -> Option<Cell> {
-        let spacing = Cell::from(self.encoding.spacing());
+        let spacing = Cell::from(self.encoding.spacing);
         (head % spacing == 0).then_some(head / spacing)
     }
 
-    /// The source machine's state; `None` halfway through one of its steps.
+    /// The state of the source; `None` in the middle of one of its steps.
     pub fn decode_state(&self, state: StateId) -> Option<StateId> {
         (state.index() < self.before.states).then_some(state)
     }
 
-    /// What lowering cost.
+    /// The sizes before and after lowering.
     pub fn report(&self) -> Report {
         Report {
             before: self.before,

@@ -1,8 +1,8 @@
-//! The machine itself: tapes, states and rules, always valid once built.
+//! The machine: tapes, states and rules. A machine is valid once built.
 
 use crate::{StateId, SymbolId, TapeId};
 
-/// The symbols of one tape and which of them is the blank.
+/// The symbols of one tape, one of which is the blank.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Alphabet {
     names: Vec<String>,
@@ -10,9 +10,9 @@ pub struct Alphabet {
 }
 
 impl Alphabet {
-    /// An alphabet with the given symbol names, in order; `blank` is one of them.
+    /// An alphabet with these symbol names, in order; `blank` is one of them.
     ///
-    /// Validity (at least one symbol, no name twice, at most 256) is checked by [`MachineBuilder::build`].
+    /// [`MachineBuilder::build`] checks that there are 1 to 256 symbols with different names.
     ///
     /// [`MachineBuilder::build`]: crate::MachineBuilder::build
     pub fn new<S: Into<String>>(names: impl IntoIterator<Item = S>, blank: SymbolId) -> Self {
@@ -24,12 +24,12 @@ impl Alphabet {
         Self::new(["0", "1"], SymbolId(0))
     }
 
-    /// Number of symbols, the blank included.
+    /// Number of symbols, including the blank.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there is no symbol at all, which no built machine has.
+    /// Whether there are no symbols; never true in a machine that was built.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
@@ -60,7 +60,7 @@ impl Alphabet {
     }
 }
 
-/// Whether a machine may write to a tape.
+/// Whether rules may write to a tape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Access {
     /// The tape is read and written.
@@ -88,27 +88,27 @@ pub struct State {
     pub name: String,
     /// Whether the machine continues from here.
     pub kind: StateKind,
-    /// What a step from here does with the sample that passes.
+    /// What a step from here does with the current sample.
     pub samples: SampleUse,
 }
 
-/// What a step from a state does with the sample that passes, in a machine that learns from a stream.
+/// What a step from a state does with the current sample, in a machine that learns from a stream.
 ///
-/// Every step sees another sample. A step that takes puts the features of its sample into the machine's memory and holds the
-/// labels back; the step after it may latch them, and later they are gone.
+/// Every step sees another sample. A step that takes stores the features of its sample in the machine's memory and keeps
+/// the labels aside. The next step may latch the labels; after that they are lost.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum SampleUse {
-    /// The sample passes unseen.
+    /// Ignores the sample.
     #[default]
     Pass,
-    /// The sample's features are put into the memory.
+    /// Stores the sample's features in the memory.
     Take,
-    /// The labels of the sample taken one step before are put into the memory.
+    /// Stores the labels of the sample that the previous step took in the memory.
     Latch,
 }
 
 impl SampleUse {
-    /// The word for it in the native format; none for a sample that passes.
+    /// Its keyword in the native format, if it has one.
     pub fn word(self) -> Option<&'static str> {
         match self {
             Self::Pass => None,
@@ -118,10 +118,10 @@ impl SampleUse {
     }
 }
 
-/// What happens in a state.
+/// Whether a state runs or halts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StateKind {
-    /// The first rule that matches the symbols under the heads is applied.
+    /// The first rule that matches the symbols under the heads applies.
     Running(Vec<Rule>),
     /// The machine has halted.
     Halting {
@@ -140,12 +140,12 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// Whether `symbol` fits.
+    /// Whether `symbol` matches.
     pub fn matches(self, symbol: SymbolId) -> bool {
         self.symbol().is_none_or(|expected| expected == symbol)
     }
 
-    /// The symbol that is asked for, if it is one.
+    /// The expected symbol; `None` for any.
     pub fn symbol(self) -> Option<SymbolId> {
         match self {
             Self::Any => None,
@@ -159,12 +159,12 @@ impl Pattern {
 pub enum Write {
     /// The cell keeps its symbol.
     Keep,
-    /// The cell gets this symbol.
+    /// The symbol is written to the cell.
     Put(SymbolId),
 }
 
 impl Write {
-    /// The symbol that is put into the cell, if the rule names one.
+    /// The symbol that is written; `None` if the cell keeps its own.
     pub fn symbol(self) -> Option<SymbolId> {
         match self {
             Self::Keep => None,
@@ -172,12 +172,12 @@ impl Write {
         }
     }
 
-    /// Whether the cell may hold something else afterwards, in a rule that expects `read`.
+    /// Whether a rule that expects `read` may change the cell.
     pub(crate) fn changes(self, read: Option<Pattern>) -> bool {
         self.symbol().is_some_and(|written| read != Some(Pattern::Is(written)))
     }
 
-    /// What the cell holds afterwards, if it held `read`.
+    /// The symbol in the cell afterwards, if it was `read`.
     pub fn over(self, read: SymbolId) -> SymbolId {
         self.symbol().unwrap_or(read)
     }
@@ -200,12 +200,12 @@ impl Move {
         self as i64 - 1
     }
 
-    /// How a format writes the move that spells left, stay and right like this.
+    /// The move in a format with these spellings of left, stay and right.
     pub(crate) fn spelled(self, spellings: [&'static str; 3]) -> &'static str {
         spellings[self as usize]
     }
 
-    /// The move of a text, in a format that spells left, stay and right like this.
+    /// Parses a move in a format with these spellings of left, stay and right.
     pub(crate) fn named(text: &str, spellings: [&str; 3]) -> Option<Self> {
         let at = spellings.iter().position(|spelling| *spelling == text)?;
         Some([Self::Left, Self::Stay, Self::Right][at])
@@ -215,9 +215,9 @@ impl Move {
 /// One rule of a state; the three lists have one entry per tape.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Rule {
-    /// The symbols the rule asks for.
+    /// The expected symbols.
     pub reads: Vec<Pattern>,
-    /// What the rule writes.
+    /// What the rule writes to the cells under the heads.
     pub writes: Vec<Write>,
     /// How the heads move after writing.
     pub moves: Vec<Move>,
@@ -232,12 +232,12 @@ impl Rule {
     }
 }
 
-/// What it means that a running state has no rule for the symbols under the heads.
+/// What happens if a running state has no rule for the symbols under the heads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Missing {
-    /// The machine halts there, without a step: the custom of busy beaver work.
+    /// The machine halts without a step, as is usual for busy beavers.
     Halt,
-    /// The machine stops there, rejecting: an outcome of its own.
+    /// The machine stops and rejects, which is an outcome of its own.
     #[default]
     Reject,
 }
@@ -255,7 +255,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The machine's own name, if it has one.
+    /// The machine's name, if it has one.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -310,7 +310,7 @@ impl Machine {
         self.start
     }
 
-    /// What a missing rule means.
+    /// What happens if no rule applies.
     pub fn missing(&self) -> Missing {
         self.missing
     }
@@ -323,7 +323,7 @@ impl Machine {
         }
     }
 
-    /// The rules of a running state, to be changed.
+    /// The rules of a running state.
     pub(crate) fn rules_mut(&mut self, state: StateId) -> Option<&mut Vec<Rule>> {
         match &mut self.states[state.index()].kind {
             StateKind::Running(rules) => Some(rules),
@@ -331,7 +331,7 @@ impl Machine {
         }
     }
 
-    /// The rules of all states, to be changed.
+    /// The rules of all states.
     pub(crate) fn all_rules_mut(&mut self) -> impl Iterator<Item = &mut Rule> {
         self.states.iter_mut().flat_map(|state| match &mut state.kind {
             StateKind::Running(rules) => rules.as_mut_slice(),
@@ -344,19 +344,19 @@ impl Machine {
         self.states.iter().any(|state| state.samples == SampleUse::Take)
     }
 
-    /// S(q): the tapes that some rule of a state looks at. A state that halts looks at none.
+    /// S(q): the tapes that some rule of a state reads. A halting state reads none.
     pub fn looked_at(&self, state: StateId) -> impl Iterator<Item = TapeId> {
         let looks =
             move |tape: &TapeId| self.rules(state).iter().any(|r| r.reads[tape.index()] != Pattern::Any);
         self.tape_ids().filter(looks)
     }
 
-    /// Number of rules over all states.
+    /// Number of rules of all states.
     pub fn n_rules(&self) -> usize {
         self.state_ids().map(|q| self.rules(q).len()).sum()
     }
 
-    /// `Some(accepting)` if the state halts.
+    /// Whether a halting state accepts; `None` if the state runs.
     pub fn halting(&self, state: StateId) -> Option<bool> {
         match self.state(state).kind {
             StateKind::Halting { accepting } => Some(accepting),
@@ -364,7 +364,7 @@ impl Machine {
         }
     }
 
-    /// The rule that applies in `state` to the symbols under the heads: the first that matches.
+    /// The rule that applies in a state: the first that matches the symbols under the heads.
     pub fn rule_for(&self, state: StateId, symbols: &[SymbolId]) -> Option<&Rule> {
         self.rules(state).iter().find(|rule| rule.matches(symbols))
     }
@@ -375,7 +375,7 @@ impl Machine {
         self.covers(&rules, 0)
     }
 
-    /// Whether `rules` leave out no combination of symbols on the tapes from `tape` on.
+    /// Whether `rules` cover all combinations of symbols on the tapes from `tape` on.
     fn covers(&self, rules: &[&Rule], tape: usize) -> bool {
         let looks_at = |tape: usize| rules.iter().any(|rule| rule.reads[tape] != Pattern::Any);
         let Some(tape) = (tape..self.n_tapes()).find(|&tape| looks_at(tape)) else {
@@ -393,7 +393,7 @@ impl Machine {
         self.situations(&vec![Pattern::Any; self.n_tapes()])
     }
 
-    /// The combinations of symbols that fit these patterns, the last tape varying fastest.
+    /// The combinations of symbols that match these patterns, the last tape varying fastest.
     pub(crate) fn situations(&self, reads: &[Pattern]) -> Vec<Vec<SymbolId>> {
         let mut all = vec![Vec::with_capacity(reads.len())];
         for (tape, &read) in self.tapes.iter().zip(reads) {
@@ -407,7 +407,7 @@ impl Machine {
         all
     }
 
-    /// How many combinations of symbols fit these patterns.
+    /// Number of combinations of symbols that match these patterns.
     pub(crate) fn n_situations(&self, reads: &[Pattern]) -> usize {
         self.tapes.iter().zip(reads).fold(1, |n: usize, (tape, read)| match read {
             Pattern::Any => n.saturating_mul(tape.alphabet.len()),

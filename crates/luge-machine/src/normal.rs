@@ -1,18 +1,18 @@
-//! The normal form of docs/construction.md, section 1: the only machines a landscape is built from.
+//! The normal form of docs/construction.md, section 1. Landscapes are built only from machines in this form.
 
 use crate::{Access, Machine, Move, StateId, SymbolId, TapeId, Write};
 
-/// One symbol per tape of a two-symbol machine: bit `i` is set where tape `i` holds a 1.
+/// One symbol per tape of a two-symbol machine: bit `i` is set if tape `i` has a 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Bits(pub u32);
 
 impl Bits {
-    /// Whether tape `tape` holds a 1.
+    /// Whether tape `tape` has a 1.
     pub fn get(self, tape: usize) -> bool {
         self.0 >> tape & 1 == 1
     }
 
-    /// The same bits with that of `tape` set to `value`.
+    /// The same bits, except that the bit of `tape` is `value`.
     #[must_use]
     pub fn with(self, tape: usize, value: bool) -> Self {
         Self(self.0 & !(1 << tape) | u32::from(value) << tape)
@@ -29,7 +29,7 @@ impl Bits {
 pub struct Transition {
     /// The state that follows.
     pub next: StateId,
-    /// The symbols left behind.
+    /// The symbols written.
     pub write: Bits,
     /// How the heads move.
     pub moves: Vec<Move>,
@@ -38,7 +38,7 @@ pub struct Transition {
 /// Why a machine is not in normal form.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NotNormal {
-    /// A tape has another alphabet than a blank 0 and a 1.
+    /// A tape does not have two symbols, the blank first.
     #[error("tape `{tape}` has {n_symbols} symbols; the normal form has two, the blank first")]
     Alphabet {
         /// The tape's name.
@@ -46,10 +46,10 @@ pub enum NotNormal {
         /// Number of its symbols.
         n_symbols: usize,
     },
-    /// There are more tapes than a vertex can name.
+    /// There are too many tapes.
     #[error("{0} binary tapes, but at most {MAX_TAPES} are supported")]
     TooManyTapes(usize),
-    /// Nothing would happen.
+    /// The start state halts.
     #[error("the start state `{0}` halts at once")]
     StartHalts(String),
 }
@@ -59,15 +59,15 @@ pub const MAX_TAPES: usize = 24;
 
 /// A machine whose tapes all have two symbols, the blank (-1, bit 0) first.
 ///
-/// Wildcards stay wildcards; a transition is looked up when it is needed. Departs from the paper: halting belongs to
-/// a situation (state and symbols), not to a state alone, so that a missing rule halts without an extra step.
+/// Wildcards stay wildcards; transitions are looked up when needed. Departs from the paper: a machine halts in a situation
+/// (a state and symbols), not in a state alone, so that a missing rule halts without an extra step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NormalForm {
     machine: Machine,
 }
 
 impl NormalForm {
-    /// Takes a machine that already has the right alphabets.
+    /// Checks that a machine is in normal form.
     ///
     /// # Errors
     /// If it is not in normal form.
@@ -87,7 +87,7 @@ impl NormalForm {
         Ok(Self { machine })
     }
 
-    /// The machine as such, for the simulator and for names.
+    /// The machine.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
@@ -97,7 +97,7 @@ impl NormalForm {
         self.machine.n_tapes()
     }
 
-    /// Number of states, |Q|, halting ones included.
+    /// Number of states, |Q|, including halting ones.
     pub fn n_states(&self) -> usize {
         self.machine.states().len()
     }
@@ -107,12 +107,12 @@ impl NormalForm {
         self.machine.start()
     }
 
-    /// Whether a tape is never written.
+    /// Whether a tape is read-only.
     pub fn read_only(&self, tape: TapeId) -> bool {
         self.machine.tape(tape).access == Access::ReadOnly
     }
 
-    /// What happens in `state` on `reads`; `None` where the machine halts.
+    /// The transition of a state for the symbols under the heads; `None` if the machine halts.
     pub fn transition(&self, state: StateId, reads: Bits) -> Option<Transition> {
         let n_tapes = self.n_tapes();
         let symbols: Vec<SymbolId> = (0..n_tapes).map(|i| SymbolId(u8::from(reads.get(i)))).collect();

@@ -1,4 +1,4 @@
-//! Runs a machine step by step. This is the reference that training is compared with; nothing that trains uses it.
+//! Runs a machine step by step. Training is compared with it; no training code uses it.
 
 mod memo;
 mod recorded_steps;
@@ -19,9 +19,9 @@ pub enum Outcome {
         /// Whether that state accepts.
         accepting: bool,
     },
-    /// The machine can go on, but the allowed number of steps is used up.
+    /// The step limit was reached before the machine stopped.
     StepLimit,
-    /// The state has no rule for the symbols under the heads, and the machine's source calls that a rejection.
+    /// The state has no rule for the symbols under the heads, which rejects the input.
     NoRule {
         /// The state it stopped in.
         state: StateId,
@@ -44,18 +44,18 @@ impl Outcome {
     }
 }
 
-/// What a step changed, tape by tape as bits. Machines in normal form have so few tapes that none share a bit.
+/// What a step changed, as bit sets of tapes. Machines in normal form have few enough tapes for this.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Effect {
     /// The heads that moved to the left.
     pub left: u64,
     /// The heads that moved to the right.
     pub right: u64,
-    /// The tapes on which another symbol was written than was there.
+    /// The tapes on which a symbol changed.
     pub changed: u64,
 }
 
-/// A machine at some moment of its run.
+/// A machine and its current configuration.
 #[derive(Clone, Debug)]
 pub struct Simulator<'m> {
     machine: &'m Machine,
@@ -116,7 +116,7 @@ impl<'m> Simulator<'m> {
         &self.tapes[tape.index()]
     }
 
-    /// The leftmost and rightmost cell a head has been on.
+    /// The leftmost and rightmost cell that a head has visited.
     pub fn visited(&self, tape: TapeId) -> (Cell, Cell) {
         self.visited[tape.index()]
     }
@@ -126,17 +126,17 @@ impl<'m> Simulator<'m> {
         self.tapes.iter().zip(&self.heads).map(|(tape, &head)| tape.read(head)).collect()
     }
 
-    /// Cells that are not blank, over all tapes.
+    /// Number of cells that are not blank, over all tapes.
     pub fn n_nonblank(&self) -> u64 {
         self.tapes.iter().map(TapeCells::n_nonblank).sum()
     }
 
-    /// The outcome, if the machine cannot go on from here.
+    /// The outcome, if the machine has stopped.
     pub fn stopped(&self) -> Option<Outcome> {
         self.next_action().err()
     }
 
-    /// Makes one step, or says why there is none.
+    /// Makes one step.
     ///
     /// # Errors
     /// The outcome, if the machine has stopped; nothing changes then.
@@ -144,7 +144,7 @@ impl<'m> Simulator<'m> {
         self.step_noting().map(|_| ())
     }
 
-    /// Makes one step and says what it changed.
+    /// Makes one step, and returns what it changed.
     ///
     /// # Errors
     /// As for [`step`](Self::step).
@@ -152,7 +152,7 @@ impl<'m> Simulator<'m> {
         Ok(self.act(self.next_action()?))
     }
 
-    /// Makes the step that does what the table says under this number.
+    /// Performs the action with this number in the table.
     fn act(&mut self, action: u32) -> Effect {
         let action = self.table.action(action);
         let mut effect = Effect::default();
@@ -173,7 +173,7 @@ impl<'m> Simulator<'m> {
         effect
     }
 
-    /// What the next step does, by its number in the table, or why there is none.
+    /// The number of the next action in the table.
     fn next_action(&self) -> Result<u32, Outcome> {
         let state = self.state;
         if let Some(accepting) = self.machine.halting(state) {
@@ -186,8 +186,8 @@ impl<'m> Simulator<'m> {
         })
     }
 
-    /// Puts symbols into cells of a tape, as a stream does with its samples.
-    pub(crate) fn renew(&mut self, tape: TapeId, cells: &[Cell], symbols: &[SymbolId]) {
+    /// Writes symbols to cells of a tape, for the samples of a stream.
+    pub(crate) fn overwrite(&mut self, tape: TapeId, cells: &[Cell], symbols: &[SymbolId]) {
         for (&cell, &symbol) in cells.iter().zip(symbols) {
             self.tapes[tape.index()].write(cell, symbol);
         }
@@ -200,7 +200,7 @@ impl<'m> Simulator<'m> {
             self.single = Some(table);
         }
         if let Some(mut memo) = self.memo.take() {
-            self.run_by_memory(&mut memo, limit);
+            self.run_cached(&mut memo, limit);
             self.memo = Some(memo);
         }
         loop {
@@ -213,7 +213,7 @@ impl<'m> Simulator<'m> {
         }
     }
 
-    /// The same steps as [`step`](Self::step), in a loop over bytes; stops short of the step it cannot make.
+    /// Makes the same steps as [`step`](Self::step), in a loop over bytes, until the machine stops.
     fn run_single(&mut self, table: &SingleTable, limit: Step) {
         let tape = &mut self.tapes[0];
         let (mut low, mut high) = self.visited[0];
@@ -225,7 +225,7 @@ impl<'m> Simulator<'m> {
         let (mut leftmost, mut rightmost) = (index, index);
         while steps < limit {
             if index >= cells.len() {
-                // One cell outside: to the left the index has wrapped around.
+                // The head is one cell outside; on the left the index has wrapped around.
                 let head = first.wrapping_add(index as isize as Cell);
                 low = low.min(first + leftmost as Cell);
                 high = high.max(first + rightmost as Cell);

@@ -1,26 +1,26 @@
-//! Machines that learn from a stream: every step sees another batch of samples, and states say which of them to take.
+//! Machines that learn from a stream: every step sees another batch of samples, and some states take it.
 //!
-//! A machine has a memory of one batch: cells of a read-only tape, some for bits of features, some for bits of
-//! labels. A step from a state that *takes* stores the features of its batch. The labels wait in a slot, and the
-//! next step may *latch* them. After that the slot needs one more step before another batch can be taken.
+//! A machine has a memory for one batch: cells of a read-only tape for the bits of features and of labels. A step from a
+//! state that *takes* stores the features of its batch. The labels wait in a slot, and the next step may *latch* them.
+//! After that the slot needs one more step before another batch can be taken.
 
 mod discipline;
 
 use crate::{Cell, Effect, Input, Machine, Outcome, SampleUse, Simulator, StateId, Step, SymbolId, TapeId};
 pub use discipline::{Breach, BreachKind, check};
 
-/// Where a machine's memory of a batch lies.
+/// The cells of a machine's memory for a batch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Memory {
-    /// The tape, which no rule writes.
+    /// The tape, which is read-only.
     pub tape: TapeId,
-    /// The cells of the features' bits.
+    /// The cells for the bits of the features.
     pub features: Vec<Cell>,
-    /// The cells of the labels' bits.
+    /// The cells for the bits of the labels.
     pub labels: Vec<Cell>,
 }
 
-/// A batch of samples as the symbols that go into a [`Memory`].
+/// A batch of samples as symbols for a [`Memory`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Batch {
     /// One symbol per cell of the features.
@@ -29,22 +29,22 @@ pub struct Batch {
     pub labels: Vec<SymbolId>,
 }
 
-/// What the slot between taking and latching is doing.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+/// The state of the slot between taking and latching.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Slot {
     /// A batch can be taken.
     Ready,
     /// The last step took a batch; its labels can be latched.
     Holds,
-    /// The labels are gone, and no batch can be taken yet.
+    /// The labels are no longer available, and no batch can be taken yet.
     Returns,
 }
 
 impl Slot {
-    /// The slot after a step from a state that uses its sample like this.
+    /// The slot after a step with this use of the sample.
     ///
     /// # Errors
-    /// What the state must not do now.
+    /// If the slot does not allow it.
     pub fn after(self, samples: SampleUse) -> Result<Self, BreachKind> {
         match (self, samples) {
             (Self::Ready, SampleUse::Take) => Ok(Self::Holds),
@@ -61,7 +61,7 @@ impl Slot {
 pub enum StreamOutcome {
     /// The machine stopped, as it would without a stream.
     Stopped(Outcome),
-    /// The state would take or latch where the slot does not allow it.
+    /// The state would take or latch although the slot does not allow it.
     Breach {
         /// The state.
         state: StateId,
@@ -81,33 +81,33 @@ pub struct StreamSimulator<'m> {
 }
 
 impl<'m> StreamSimulator<'m> {
-    /// The machine in its start state on the given input; its memory holds what the input lays there.
+    /// The machine in its start state on the given input, which includes the initial memory.
     pub fn new(machine: &'m Machine, input: &Input, memory: Memory) -> Self {
         let simulator = Simulator::new(machine, input);
         Self { simulator, memory, slot: Slot::Ready, held_back: Vec::new(), n_taken: 0 }
     }
 
-    /// State, heads, tapes, and the memory as cells of its tape.
+    /// The simulator, whose tapes include the memory.
     pub fn simulator(&self) -> &Simulator<'m> {
         &self.simulator
     }
 
-    /// What the slot is doing.
+    /// The state of the slot.
     pub fn slot(&self) -> Slot {
         self.slot
     }
 
-    /// The labels in the slot, if it holds some.
+    /// The labels in the slot, if it holds any.
     pub fn held_back(&self) -> Option<&[SymbolId]> {
         (self.slot == Slot::Holds).then_some(&self.held_back)
     }
 
-    /// How many batches were taken.
+    /// Number of batches taken.
     pub fn n_taken(&self) -> u64 {
         self.n_taken
     }
 
-    /// Steps made, which is also how many batches passed.
+    /// Number of steps, which is also the number of batches seen.
     pub fn steps(&self) -> Step {
         self.simulator.steps()
     }
@@ -117,10 +117,10 @@ impl<'m> StreamSimulator<'m> {
         self.simulator.machine().state(self.simulator.state()).samples
     }
 
-    /// Makes one step while `batch` passes, and says what it changed beside the memory; the batch is read only if it is taken.
+    /// Makes one step, and returns what it changed apart from the memory. `batch` is called only if the step takes.
     ///
     /// # Errors
-    /// Why there is no step; nothing changes then.
+    /// If the machine has stopped or the slot does not allow the step; nothing changes then.
     pub fn step(&mut self, batch: impl FnOnce() -> Batch) -> Result<Effect, StreamOutcome> {
         let state = self.simulator.state();
         let samples = self.next_use();
@@ -130,12 +130,12 @@ impl<'m> StreamSimulator<'m> {
             SampleUse::Pass => {}
             SampleUse::Take => {
                 let Batch { features, labels } = batch();
-                self.simulator.renew(self.memory.tape, &self.memory.features, &features);
+                self.simulator.overwrite(self.memory.tape, &self.memory.features, &features);
                 self.held_back = labels;
                 self.n_taken += 1;
             }
             SampleUse::Latch => {
-                self.simulator.renew(self.memory.tape, &self.memory.labels, &self.held_back);
+                self.simulator.overwrite(self.memory.tape, &self.memory.labels, &self.held_back);
             }
         }
         self.slot = slot;

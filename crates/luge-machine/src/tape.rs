@@ -2,17 +2,17 @@
 
 use crate::{Cell, SymbolId, TapeInput};
 
-/// The touched part of one tape; every other cell is blank.
+/// The part of a tape that has been used; every other cell is blank.
 #[derive(Clone, Debug)]
 pub struct TapeCells {
     cells: Vec<u8>,
-    /// The tape's cell that `cells[0]` stands for.
+    /// The cell of `cells[0]`.
     first: Cell,
     blank: SymbolId,
 }
 
 impl TapeCells {
-    /// Lays the input and makes sure the head's cell is held.
+    /// A tape with this input, which holds the head's cell.
     pub fn new(input: &TapeInput, blank: SymbolId) -> Self {
         let mut tape = Self { cells: input.symbols.iter().map(|s| s.0).collect(), first: 0, blank };
         tape.hold(input.head);
@@ -25,24 +25,24 @@ impl TapeCells {
         index.and_then(|i| self.cells.get(i)).map_or(self.blank, |&s| SymbolId(s))
     }
 
-    /// Puts a symbol into a cell.
+    /// Writes a symbol to a cell.
     pub fn write(&mut self, cell: Cell, symbol: SymbolId) {
         self.replace(cell, symbol);
     }
 
-    /// Puts a symbol into a cell, and says what was there.
+    /// Writes a symbol to a cell, and returns the previous one.
     pub fn replace(&mut self, cell: Cell, symbol: SymbolId) -> SymbolId {
         let index = self.hold(cell);
         SymbolId(std::mem::replace(&mut self.cells[index], symbol.0))
     }
 
-    /// The symbols from a cell on that are held, if that cell is.
+    /// The held symbols from a cell on; empty if the cell is not held.
     pub fn held_from(&self, cell: Cell) -> &[u8] {
         let index = usize::try_from(cell - self.first).ok();
         index.and_then(|index| self.cells.get(index..)).unwrap_or_default()
     }
 
-    /// The held cells, `first..end`: all that were ever touched lie inside.
+    /// The range of held cells, which includes all that were ever used.
     pub fn extent(&self) -> std::ops::Range<Cell> {
         self.first..self.first + cell_count(self.cells.len())
     }
@@ -52,7 +52,7 @@ impl TapeCells {
         self.first
     }
 
-    /// The symbols between the outermost cells that are not blank, and the cell of the first of them.
+    /// The symbols from the first to the last cell that is not blank, and the cell of the first.
     pub fn trimmed(&self) -> (Cell, Vec<SymbolId>) {
         let filled = |&s: &u8| s != self.blank.0;
         let Some(from) = self.cells.iter().position(filled) else { return (0, Vec::new()) };
@@ -65,14 +65,14 @@ impl TapeCells {
         self.cells.iter().filter(|&&s| s != self.blank.0).count() as u64
     }
 
-    /// The held cells as bytes, for loops that keep their own index.
+    /// The held cells as bytes.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.cells
     }
 
-    /// Makes sure a cell is held, growing by half when it is not, and says at which index.
+    /// Makes sure that a cell is held, and returns its index. The tape grows by half.
     pub(crate) fn hold(&mut self, cell: Cell) -> usize {
-        // Long tapes grow by an eighth.
+        // Long tapes grow by an eighth instead.
         let len = self.cells.len();
         let room = (len / 2).min(1 << 16).max(len / 8) + 16;
         if cell < self.first {

@@ -1,35 +1,35 @@
-//! What `LUGE_TEST` asks of the test suites beyond what every run has time and programs for.
+//! The variable `LUGE_TEST`, which enables tests that take long or need other programs.
 
 use std::{env, str::FromStr};
 
-/// Every word that `LUGE_TEST` may hold; those with a number are written `word=number`.
+/// The words that `LUGE_TEST` may contain; those with a number are written `word=number`.
 const WORDS: [&str; 10] =
     ["exhaustive", "jax", "sklearn", "torch", "browser", "proofs", "renew", "cases", "fuzz", "seed"];
 
-/// Whether `LUGE_TEST` holds the word.
+/// Whether `LUGE_TEST` contains the word.
 ///
 /// ```
 /// assert!(!luge_suite::asked_for("jax") || std::env::var("LUGE_TEST").is_ok());
 /// ```
 ///
 /// # Panics
-/// If `LUGE_TEST` holds a word that no suite knows.
+/// If `LUGE_TEST` contains an unknown word.
 pub fn asked_for(word: &str) -> bool {
     value(&env::var("LUGE_TEST").unwrap_or_default(), word).is_some()
 }
 
-/// The number that `LUGE_TEST` gives for the word, otherwise the usual one.
+/// The number of the word in `LUGE_TEST`, or the default.
 ///
 /// # Panics
-/// If `LUGE_TEST` holds a word that no suite knows, or no number for this one.
-pub fn number<T: FromStr>(word: &str, usual: T) -> T {
+/// If `LUGE_TEST` contains an unknown word, or this word without a number.
+pub fn number<T: FromStr>(word: &str, default: T) -> T {
     match value(&env::var("LUGE_TEST").unwrap_or_default(), word) {
-        None => usual,
+        None => default,
         Some(text) => text.parse().unwrap_or_else(|_| panic!("LUGE_TEST: {word}={text} is not a number")),
     }
 }
 
-/// What stands behind the word, and nothing if it stands alone.
+/// The text after `word=`, empty for the word alone; `None` if the list does not contain the word.
 fn value<'a>(list: &'a str, word: &str) -> Option<&'a str> {
     assert!(WORDS.contains(&word), "{word} is not in the list of words");
     let words = list.split([' ', ',']).filter(|text| !text.is_empty());

@@ -1,6 +1,6 @@
-//! The cases of `tests/suite`, read in the same way by every executor, and what `LUGE_TEST` asks of the suites.
+//! Reads the cases of `tests/suite` for every executor, and the variable `LUGE_TEST`.
 //!
-//! A case is a `.toml` file beside a machine file. It says how the run must end, and nothing about who runs it.
+//! A case is a `.toml` file next to a machine file. It states how the run must end, whatever runs it.
 //!
 //! ```
 //! let cases = luge_suite::cases("formats/bbchallenge");
@@ -22,40 +22,40 @@ use serde::Deserialize;
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// The machine file, relative to the case; or leave it out and give `line`.
+    /// The machine file, relative to the case, unless `line` is given.
     pub machine: Option<String>,
     /// A machine as one bbchallenge line, instead of a file.
     pub line: Option<String>,
-    /// One text per tape; left out: what the file carries, else blank tapes.
+    /// One text per tape. By default, the input in the file, or blank tapes.
     pub inputs: Option<Vec<String>>,
-    /// The most steps allowed.
+    /// The step limit.
     #[serde(default = "default_limit")]
     pub limit: u64,
     /// "halted", "step-limit" or "no-rule".
     pub outcome: String,
-    /// Steps made.
+    /// Number of steps.
     pub steps: u64,
     /// The last state's name.
     pub state: Option<String>,
     /// Whether it accepts.
     pub accepting: Option<bool>,
-    /// Cells that are not blank, all tapes.
+    /// Number of cells that are not blank, over all tapes.
     pub nonzero: Option<u64>,
-    /// Contents without outer blanks, one per tape, symbol names joined.
+    /// The contents of each tape without outer blanks, as joined symbol names.
     pub tapes: Option<Vec<String>>,
     /// The heads' cells; cell 0 holds the first input symbol.
     pub heads: Option<Vec<i64>>,
-    /// The warnings the file must give, as `line:column: warning: …`.
+    /// The expected warnings, as `line:column: warning: …`.
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// What a user asks for beside the file.
+    /// Options for reading the file.
     pub asked: Option<Asked>,
-    /// Where the case was read from.
+    /// The path of the case.
     #[serde(skip)]
     pub path: PathBuf,
 }
 
-/// What is asked for when a machine is read, beyond what its file says.
+/// Options for reading a machine.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Asked {
@@ -63,7 +63,7 @@ pub struct Asked {
     pub start: Option<String>,
     /// The line of a list that holds the machine, counted from 1.
     pub line: Option<usize>,
-    /// Whether the inputs hold characters that the file does not name.
+    /// Whether the inputs contain characters that the file does not mention.
     pub any_character: bool,
 }
 
@@ -83,15 +83,15 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/suite")
 }
 
-/// The cases under `folder`, a path relative to the suite, that ask for nothing beyond their files; sorted by path.
+/// The cases under `folder`, relative to the suite, that need no options; sorted by path.
 ///
 /// # Panics
-/// If a file cannot be read or does not parse: a test wants to know.
+/// If a file cannot be read or parsed.
 pub fn cases(folder: &str) -> Vec<Case> {
     all_cases(folder).into_iter().filter(|case| case.asked.is_none()).collect()
 }
 
-/// All cases under `folder`, with those that an executor can run only if it reads machines as they are [`Asked`] for.
+/// All cases under `folder`, including those that need the options in [`Asked`].
 ///
 /// # Panics
 /// As [`cases`].

@@ -1,13 +1,13 @@
-//! Collects errors and warnings, and finds their lines.
+//! Collects errors and warnings, and finds line numbers.
 
 use std::{borrow::Borrow, ops::Range};
 
 use super::{Diagnostic, Severity};
 
-/// The most findings of one severity that are listed. The file may hold any number of them: the rest are counted.
+/// The most findings of one severity that are listed. The rest are counted.
 const MAX_LISTED: usize = 100;
 
-/// What a parser has found so far, in bounded memory.
+/// The findings of a parser, in bounded memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
     listed: Vec<Diagnostic>,
@@ -15,7 +15,7 @@ pub(crate) struct Findings {
     warnings: Unlisted,
 }
 
-/// The findings of one severity, and the last of those that are not listed.
+/// The number of findings of one severity, and the last one that is not listed.
 #[derive(Clone, Debug, Default)]
 struct Unlisted {
     n_found: usize,
@@ -24,7 +24,7 @@ struct Unlisted {
 }
 
 impl Findings {
-    /// Adds a finding, to which a remedy can still be added.
+    /// Adds a finding. A remedy can be added to it.
     pub(crate) fn push(&mut self, finding: Diagnostic) -> &mut Diagnostic {
         let group = match finding.severity {
             Severity::Error => &mut self.errors,
@@ -40,7 +40,7 @@ impl Findings {
         group.last.insert(finding)
     }
 
-    /// Adds what refuses the file; a remedy can still be added.
+    /// Adds an error. A remedy can be added to it.
     pub(crate) fn error(
         &mut self,
         span: impl Borrow<Range<usize>>,
@@ -50,7 +50,7 @@ impl Findings {
         self.push(Diagnostic::error(span.borrow().clone(), message, label))
     }
 
-    /// Adds what lets the file pass; a remedy can still be added.
+    /// Adds a warning. A remedy can be added to it.
     pub(crate) fn warning(
         &mut self,
         span: impl Borrow<Range<usize>>,
@@ -60,7 +60,7 @@ impl Findings {
         self.push(Diagnostic::warning(span.borrow().clone(), message, label))
     }
 
-    /// How many there are, listed or not.
+    /// Number of findings, listed or not.
     pub(crate) fn count(&self) -> usize {
         self.errors.n_found + self.warnings.n_found
     }
@@ -73,7 +73,7 @@ impl Findings {
         self.errors.n_found > 0
     }
 
-    /// The listed findings in the order of the text, and last how many more there are.
+    /// The listed findings in the order of the text, then the number of further ones.
     pub(crate) fn into_sorted(self) -> Vec<Diagnostic> {
         let mut sorted = self.listed;
         sorted.sort_by_key(|d| (d.span.start, d.span.end));
@@ -98,7 +98,7 @@ impl Extend<Diagnostic> for Findings {
     }
 }
 
-/// Where the lines of a text begin, so that a place's line is found without counting again.
+/// The line starts of a text, for finding line numbers quickly.
 pub(crate) struct Lines(Vec<usize>);
 
 impl Lines {

@@ -1,23 +1,24 @@
 //! bbchallenge standard text: `1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA`.
 //!
-//! Rows are states, `_` between them; columns are the symbols read; a cell is what to write, `L` or `R`, the next state.
+//! Rows are states, separated by `_`; columns are the symbols read; a cell is the symbol to write, `L` or `R`, and the
+//! next state.
 //!
 //! What an import does:
-//! - The one tape is called `tape`; its symbols are `0`, `1`, … as many as there are columns, and `0` is the blank.
-//! - The states are `A`, `B`, … as many as there are rows; the machine starts in `A`.
+//! - The only tape is called `tape`; its symbols are `0`, `1`, …, one per column, and `0` is the blank.
+//! - The states are `A`, `B`, …, one per row; the machine starts in `A`.
 //! - `---` is an undefined transition: no rule. The machine halts there, without a step and without accepting.
-//! - A next state beyond the rows (by custom `Z` or `H`) is an accepting halting state of that name; the step into it counts.
+//! - A next state beyond the rows (usually `Z` or `H`) is an accepting halting state; the step into it counts.
 //! - The spaced variant `1RB 1LC  1RC ...` (one space between cells, two or more between states, `...` undefined)
 //!   means the same.
 //! - Empty lines and lines that begin with `#` are ignored, and so is text after the machine, with a warning.
-//!   A list of machines has one on each line: [`entries`] gives them all; [`ReadOptions::line`](super::ReadOptions::line) chooses one.
+//!   A list has one machine per line: [`entries`] returns all, and [`ReadOptions::line`](super::ReadOptions::line) selects one.
 //!
 //! What an export does:
 //! - Wildcards are expanded; the start state becomes `A`, the other running states follow in order; the blank becomes `0`,
 //!   the other symbols follow in order. States that are already called `A`, `B`, … and symbols `1`, `2`, … keep their names.
 //! - A halting state keeps its name if that is a letter beyond the rows; otherwise it gets the last free letter, `Z` first.
-//!   Halting states that no rule enters are left out, and so are the names of machine, tape and symbols.
-//! - The line has no place for an input: it is not written.
+//!   Halting states that no rule enters are omitted, and so are the names of the machine, tape and symbols.
+//! - The input is omitted, because the format has no place for it.
 
 mod entries;
 mod parse;

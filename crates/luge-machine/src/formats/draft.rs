@@ -1,49 +1,49 @@
-//! A machine as a file describes it: by names, which have places in the text. Every format is read into a [`Draft`], and one
-//! resolver looks the names up.
+//! A machine as its file describes it, by names with their places in the text. Every reader makes a [`Draft`]; one
+//! resolver looks up the names for all formats.
 
 use std::{collections::BTreeSet, ops::Range};
 
 use super::{MAX_SYMBOLS, Piece};
 use crate::{
     Access, Alphabet, Input, Missing, Move, SampleUse, Severity, SymbolId, Tape, TapeInput,
-    diagnostic::Findings, input::laid_characters,
+    diagnostic::Findings, input::input_characters,
 };
 
-/// What a file says of a machine.
+/// The contents of a machine file.
 pub(super) struct Draft<'t> {
     pub(super) name: Option<&'t str>,
     pub(super) tapes: Vec<Tape>,
-    /// The states in order; those that rules enter and nothing declares follow them.
+    /// The declared states in order; states that rules enter and nothing declares follow them.
     pub(super) states: Vec<DraftState<'t>>,
-    /// Without it the machine starts in its first state.
+    /// The start state; the first state if this is `None`.
     pub(super) start: Option<Piece<'t>>,
     pub(super) missing: Missing,
     pub(super) input: Option<Input>,
-    pub(super) custom: Custom,
+    pub(super) conventions: Conventions,
     pub(super) findings: Findings,
 }
 
-/// What a format makes of what its files leave open.
-pub(super) struct Custom {
-    /// Whether a state that nothing declares runs, or accepts if it halts; an error is the remedy where states must be declared.
+/// The conventions of a format for what its files leave open.
+pub(super) struct Conventions {
+    /// Whether an undeclared state with this name accepts (`None`: it runs), or the remedy if states must be declared.
     pub(super) undeclared: fn(&str) -> Result<Option<bool>, String>,
-    /// What rules of a halting state are. If that is a warning they are left out.
+    /// The severity of rules of a halting state. With a warning they are ignored.
     pub(super) rules_of_halting: Severity,
     pub(super) order: Order,
 }
 
-/// Which of the rules counts that fit the same symbols.
+/// Which of several rules for the same symbols applies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
-    /// The first one.
+    /// The first.
     First,
-    /// There is no order, so they must agree. Whether a warning tells of those that do.
+    /// Rules have no order, so they must agree. `warns` adds a warning for rules that are repeated.
     None { warns: bool },
 }
 
 /// A state as its file declares it.
 pub(super) struct DraftState<'t> {
-    /// What rules call it.
+    /// The name by which rules refer to it.
     pub(super) key: Piece<'t>,
     pub(super) name: String,
     /// Whether it accepts, if it halts.
@@ -54,9 +54,9 @@ pub(super) struct DraftState<'t> {
 
 /// A rule; the lists have one entry per tape.
 pub(super) struct DraftRule<'t> {
-    /// The symbols it asks for; `None` stands for any.
+    /// The expected symbols; `None` matches any.
     pub(super) reads: Vec<Option<Piece<'t>>>,
-    /// What it writes; `None` keeps the symbol.
+    /// The symbols that it writes; `None` keeps the symbol.
     pub(super) writes: Vec<Option<Piece<'t>>>,
     pub(super) moves: Vec<Move>,
     pub(super) next: Piece<'t>,
@@ -64,7 +64,7 @@ pub(super) struct DraftRule<'t> {
 }
 
 impl<'t> DraftState<'t> {
-    /// A state without rules that is called what rules call it.
+    /// A state without rules, named by its key.
     pub(super) fn new(key: Piece<'t>, halting: Option<bool>) -> Self {
         let name = key.text.to_owned();
         Self { key, name, halting, samples: SampleUse::Pass, rules: Vec::new() }
@@ -85,19 +85,19 @@ impl<'t> DraftRule<'t> {
 }
 
 impl<'t> Draft<'t> {
-    pub(super) fn new(missing: Missing, custom: Custom, findings: Findings) -> Self {
+    pub(super) fn new(missing: Missing, conventions: Conventions, findings: Findings) -> Self {
         let (tapes, states) = (Vec::new(), Vec::new());
-        Self { name: None, tapes, states, start: None, missing, input: None, custom, findings }
+        Self { name: None, tapes, states, start: None, missing, input: None, conventions, findings }
     }
 
-    /// The symbols of a tape that rules name which can apply.
+    /// The symbols of a tape in the rules of running states.
     pub(super) fn named(&self, tape: usize) -> Vec<Piece<'t>> {
         let running = self.states.iter().filter(|state| state.halting.is_none());
         let rules = running.flat_map(|state| &state.rules);
         rules.flat_map(|rule| [&rule.reads[tape], &rule.writes[tape]]).flatten().cloned().collect()
     }
 
-    /// Adds tapes that have no names of their own: `tape` if there is one, else `tape1`, `tape2`, …
+    /// Adds tapes without names: `tape` if there is one, else `tape1`, `tape2`, …
     pub(super) fn add_tapes(&mut self, alphabets: Vec<Alphabet>) {
         let is_alone = alphabets.len() == 1;
         self.tapes.extend(alphabets.into_iter().zip(1..).map(|(alphabet, number)| {
@@ -106,17 +106,17 @@ impl<'t> Draft<'t> {
         }));
     }
 
-    /// Lays characters on the only tape; those that are no symbols are left out.
-    pub(super) fn lay(&mut self, characters: impl IntoIterator<Item = &'t str>, head: i64) {
+    /// Sets the input of the only tape; characters that are not symbols are ignored.
+    pub(super) fn set_input(&mut self, characters: impl IntoIterator<Item = &'t str>, head: i64) {
         let alphabet = &self.tapes[0].alphabet;
         let symbols = characters.into_iter().filter_map(|name| alphabet.find(name)).collect();
         self.input = Some(Input { tapes: vec![TapeInput { symbols, head }] });
     }
 }
 
-/// The alphabet of a tape whose file does not list its symbols: the blank, those that are named, in this order or sorted, and the
-/// characters of the text that is to lie on it, as long as there is room for them.
-pub(super) fn collected<'t>(
+/// The alphabet of a tape whose file does not declare one: the blank, the symbols in the file (in this order or sorted),
+/// and the characters of the input, up to [`MAX_SYMBOLS`].
+pub(super) fn collected_alphabet<'t>(
     blank: &'t str,
     named: impl IntoIterator<Item = Piece<'t>>,
     sorted: bool,
@@ -139,7 +139,7 @@ pub(super) fn collected<'t>(
     }
     names.truncate(MAX_SYMBOLS);
     let mut names: Vec<String> = names.into_iter().map(str::to_owned).collect();
-    for name in input.into_iter().flat_map(|input| laid_characters(input)).map(String::from) {
+    for name in input.into_iter().flat_map(|input| input_characters(input)).map(String::from) {
         if names.len() < MAX_SYMBOLS && !names.contains(&name) {
             names.push(name);
         }

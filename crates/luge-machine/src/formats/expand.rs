@@ -1,17 +1,17 @@
-//! Rules without wildcards or precedence, for formats that have neither.
+//! Expands rules, for formats without wildcards or precedence.
 
 use std::collections::HashSet;
 
 use crate::{Machine, Pattern, Rule, StateId, SymbolId, Write};
 
-/// The most rules a machine may need once its wildcards are written out.
+/// The most rules of a machine after expansion.
 pub(super) const MAX_RULES: usize = 65_536;
 
-/// A machine needs more than [`MAX_RULES`] rules without wildcards.
+/// A machine would have more than [`MAX_RULES`] rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TooMany;
 
-/// The rules of a state, one per situation, in the order of the rules they come from; the first that fits a situation gives it.
+/// The expanded rules of a state, one per situation, in the order of the original rules.
 pub(super) fn exact_rules(machine: &Machine, state: StateId) -> Result<Vec<Rule>, TooMany> {
     let mut exact = Vec::new();
     for_each_situation(machine, state, |_, rule, reads| {
@@ -25,14 +25,14 @@ pub(super) fn exact_rules(machine: &Machine, state: StateId) -> Result<Vec<Rule>
     Ok(exact)
 }
 
-/// Which rules of a state can apply, the others being covered by earlier ones.
+/// For each rule of a state, whether it can apply; others are covered by earlier rules.
 pub(super) fn live_rules(machine: &Machine, state: StateId) -> Result<Vec<bool>, TooMany> {
     let mut live = vec![false; machine.rules(state).len()];
     for_each_situation(machine, state, |index, _, _| live[index] = true)?;
     Ok(live)
 }
 
-/// Calls `visit` with every situation in which a rule applies, and the rule that does.
+/// Calls `visit` with every situation in which a rule applies, and that rule.
 fn for_each_situation(
     machine: &Machine,
     state: StateId,

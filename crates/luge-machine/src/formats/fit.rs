@@ -1,7 +1,8 @@
-//! Fits a machine into a format: finds what the format cannot say and, where losses are allowed, changes the machine so that it can.
+//! Fits a machine to a format: finds what the format cannot express and, if losses are allowed, changes the machine.
 //!
-//! Each step looks for one kind of obstacle. Strictly, the first one refuses the machine. Otherwise all are mended, and every change
-//! is a [`Loss`] with its price in plain words. What no change can mend, such as a second tape in a format with one, stays refused.
+//! Each step looks for one kind of obstacle. In strict conversions the first obstacle is an error. Otherwise the step
+//! changes the machine and reports a [`Loss`]. Some obstacles, such as a second tape in a format with one tape, are
+//! always errors.
 
 use std::collections::HashSet;
 
@@ -14,34 +15,34 @@ use crate::{
     Tape, Write,
 };
 
-/// What the machines of a format are like.
+/// The limits of a format.
 pub(super) struct Limits {
     pub(super) has_one_tape: bool,
     pub(super) has_stay: bool,
-    /// What it means that no rule applies; nothing if that takes a step into a halting state.
+    /// What happens if no rule applies; `None` if the machine steps into a halting state.
     pub(super) missing: Option<Missing>,
     pub(super) start_may_halt: bool,
     /// Whether states may halt without accepting.
     pub(super) may_reject: bool,
-    /// Whether the file lists all states that halt, or those alone that rules enter.
+    /// Whether the file lists all halting states, or only those that rules enter.
     pub(super) lists_halting: bool,
-    /// Whether the file lists all states, or those alone that rules, the start or the accepting states mention.
+    /// Whether the file lists all states, or only those that rules, the start or the accepting states mention.
     pub(super) lists_states: bool,
-    /// Beyond these numbers, states that nothing enters and symbols that no rule names are left out.
+    /// If there are more, states that nothing enters and symbols that no rule mentions are removed.
     pub(super) max_states: usize,
     pub(super) max_symbols: usize,
     /// Why a symbol cannot be spelled.
     pub(super) symbol_problem: fn(&Alphabet, SymbolId) -> Option<String>,
     /// Why a state cannot have this name.
     pub(super) name_problem: fn(&str) -> Option<String>,
-    /// Whether the rules of a state must be written out, one per situation.
+    /// Whether the rules of a state must be expanded, one per situation.
     pub(super) expands: fn(&[Rule]) -> bool,
-    /// Whether the symbols of a tape that no rule names come back.
+    /// Whether symbols of a tape that no rule mentions survive writing and reading.
     pub(super) keeps_unnamed: fn(&Machine, usize) -> bool,
 }
 
 impl Limits {
-    /// A format with one tape that can say much: others say what is different.
+    /// The limits of an expressive format with one tape, from which others differ.
     pub(super) const WIDE: Self = Self {
         has_one_tape: true,
         has_stay: true,
@@ -59,7 +60,7 @@ impl Limits {
     };
 }
 
-/// A machine that can be written in a format, and what was lost.
+/// A machine that can be written in a format, and the losses.
 pub(super) fn fit(format: Format, machine: &Machine, lossy: bool) -> Result<(Machine, Vec<Loss>), Obstacle> {
     let limits = match format {
         Format::Native => return Ok((machine.clone(), Vec::new())),
@@ -97,7 +98,7 @@ pub(super) fn spelling_problem(
     }
 }
 
-/// The symbols of a tape, apart from the blank, that no rule names.
+/// The symbols of a tape, apart from the blank, that no rule mentions.
 pub(super) fn unnamed_symbols(machine: &Machine, tape: usize) -> Vec<SymbolId> {
     let alphabet = &machine.tapes()[tape].alphabet;
     let mut named = HashSet::from([alphabet.blank()]);
@@ -115,12 +116,12 @@ struct Fitting {
     lost: Vec<Loss>,
 }
 
-/// A rule of a machine with one tape that keeps the symbol it finds.
-fn passing(head: Move, next: StateId) -> Rule {
+/// A rule of a machine with one tape that matches any symbol and keeps it.
+fn keeping(head: Move, next: StateId) -> Rule {
     Rule { reads: vec![Pattern::Any], writes: vec![Write::Keep], moves: vec![head], next }
 }
 
-/// Leaves out what is not kept, and returns the place of everything that is.
+/// Removes the items that are not kept, and returns the new position of each of the others.
 fn retain<T>(all: &mut Vec<T>, kept: &[bool]) -> Vec<usize> {
     let mut is_kept = kept.iter();
     all.retain(|_| is_kept.next().is_some_and(|&kept| kept));
@@ -129,7 +130,7 @@ fn retain<T>(all: &mut Vec<T>, kept: &[bool]) -> Vec<usize> {
 }
 
 impl Fitting {
-    /// Refuses the machine, unless losses are allowed.
+    /// Fails unless losses are allowed.
     fn refuse(&self, obstacle: Obstacle) -> Result<(), Obstacle> {
         if self.lossy { Ok(()) } else { Err(obstacle) }
     }
@@ -138,20 +139,20 @@ impl Fitting {
         self.machine.state(state).name.clone()
     }
 
-    /// The states of which something is true, with their names.
+    /// The states that satisfy a condition, and their names.
     fn states_that(&self, test: impl Fn(&Machine, StateId) -> bool) -> (Vec<StateId>, Vec<String>) {
         let states = self.machine.state_ids().filter(|&state| test(&self.machine, state));
         states.map(|state| (state, self.name(state))).unzip()
     }
 
-    /// Adds a state, called so if that is free.
+    /// Adds a state, with this name if it is free.
     fn push_state(&mut self, wish: &str, kind: StateKind) -> StateId {
         let name = first_free(wish, |name| self.machine.find_state(name).is_none());
         self.machine.states.push(State { name, kind, samples: SampleUse::Pass });
         StateId::new(self.machine.states.len() - 1)
     }
 
-    /// Leaves out the rules that never apply, so that nothing is kept for their sake. That is no loss.
+    /// Removes rules that never apply, which is not a loss.
     fn drop_dead_rules(&mut self) {
         for state in self.machine.state_ids() {
             if let Some(rules) = self.machine.rules_mut(state) {
@@ -180,7 +181,7 @@ impl Fitting {
         Ok(())
     }
 
-    /// Every symbol can be spelled, or gets a character of its own.
+    /// Renames symbols that the format cannot spell.
     fn symbol_names(&mut self) -> Result<(), Obstacle> {
         for index in 0..self.machine.n_tapes() {
             let Tape { name: tape, alphabet, .. } = &self.machine.tapes[index];
@@ -219,7 +220,7 @@ impl Fitting {
         Ok(())
     }
 
-    /// A missing rule means what it means in the file, or no rule is missing.
+    /// Adapts missing rules to their meaning in the format.
     fn missing_rules(&mut self) -> Result<(), Obstacle> {
         let lacks = |machine: &Machine, state| machine.halting(state).is_none() && !machine.is_total(state);
         let (partial, _) = self.states_that(lacks);
@@ -239,7 +240,7 @@ impl Fitting {
         Ok(())
     }
 
-    /// Refuses a state without a rule for some symbols, and says how that differs from the format's machines.
+    /// The obstacle of a state without a rule for some symbols.
     fn without_rule(&self, state: StateId) -> Obstacle {
         let verbs = |missing| if missing == Missing::Halt { "halts" } else { "rejects" };
         let does = verbs(self.machine.missing);
@@ -259,25 +260,25 @@ impl Fitting {
         Obstacle::Halting(format!("state `{name}` has no rule for {symbol} and {does} {there}"))
     }
 
-    /// Every missing rule becomes one that leads into a halting state.
+    /// Adds rules into a halting state where none applies.
     fn step_into_halt(&mut self, partial: &[StateId]) {
         let is_dead = |&state: &StateId| self.machine.halting(state) == Some(false);
         let known = self.machine.find_state(morphett::NO_RULE).filter(is_dead);
         let kind = StateKind::Halting { accepting: false };
         let dead = known.unwrap_or_else(|| self.push_state(morphett::NO_RULE, kind));
         for &state in partial {
-            self.machine.rules_mut(state).into_iter().for_each(|rules| rules.push(passing(Move::Stay, dead)));
+            self.machine.rules_mut(state).into_iter().for_each(|rules| rules.push(keeping(Move::Stay, dead)));
         }
     }
 
-    /// The start runs, and states that halt without accepting become states without rules, where the format needs that.
+    /// Makes the start state run, and replaces rejecting states by states without rules, if the format needs that.
     fn halting(&mut self) -> Result<(), Obstacle> {
         let start = self.machine.start;
         let name = self.name(start);
         if !self.limits.start_may_halt && self.machine.halting(start).is_some() {
             self.refuse(Obstacle::Halting(format!("the start state `{name}` halts")))?;
             if self.limits.missing.is_none() {
-                let kind = StateKind::Running(vec![passing(Move::Stay, start)]);
+                let kind = StateKind::Running(vec![keeping(Move::Stay, start)]);
                 self.machine.start = self.push_state("start", kind);
                 self.lost.push(Loss::StartSteps(name));
             } else if self.machine.halting(start) == Some(true) {
@@ -300,7 +301,7 @@ impl Fitting {
         Ok(())
     }
 
-    /// Rules that stay go right into a state that goes back.
+    /// Replaces rules that stay by a move to the right into a state that moves back.
     fn stays(&mut self) -> Result<(), Obstacle> {
         let stays = |rule: &&mut Rule| rule.moves == [Move::Stay];
         let (states, names) =
@@ -315,7 +316,7 @@ impl Fitting {
         for &next in &entered {
             back[next.index()] = back[next.index()].or_else(|| {
                 let wish = format!("{}-back", self.name(next));
-                Some(self.push_state(&wish, StateKind::Running(vec![passing(Move::Left, next)])))
+                Some(self.push_state(&wish, StateKind::Running(vec![keeping(Move::Left, next)])))
             });
         }
         for rule in self.machine.all_rules_mut().filter(stays) {
@@ -326,7 +327,7 @@ impl Fitting {
         Ok(())
     }
 
-    /// Writes out the wildcards of a format that has none, or no order of rules.
+    /// Expands wildcards, for a format that has none or no order of rules.
     fn expand(&mut self) -> Result<(), Obstacle> {
         let mut n_rules = 0;
         for state in self.machine.state_ids() {
@@ -349,7 +350,7 @@ impl Fitting {
         Ok(())
     }
 
-    /// Leaves out states that nothing leads to, where they are not mentioned or there are too many.
+    /// Removes unreachable states, if the file would not mention them or there are too many.
     fn mention_states(&mut self) -> Result<(), Obstacle> {
         let mut kept: HashSet<StateId> = HashSet::new();
         let mut pending = vec![self.machine.start];
@@ -379,7 +380,7 @@ impl Fitting {
         Ok(())
     }
 
-    /// Leaves out symbols that no rule names, where they do not come back or there are too many: nothing can write them.
+    /// Removes symbols that no rule mentions, if the file would lose them or there are too many. Nothing writes them.
     fn mention_symbols(&mut self) -> Result<(), Obstacle> {
         for index in 0..self.machine.n_tapes() {
             let idle = unnamed_symbols(&self.machine, index);

@@ -1,19 +1,20 @@
 //! JFLAP's `.jff` files, XML, for Turing machines with one or more tapes.
 //!
-//! Reaching a final state halts, accepting; the step into it counts, and transitions out of it are dropped with a warning.
-//! Where no transition fits the machine stops without a step, rejecting: [`Missing::Reject`](crate::Missing::Reject), outcome
-//! "no-rule". Machines that are not deterministic are refused.
+//! The machine accepts when it reaches a final state; the step into it counts, and transitions out of it are ignored with a
+//! warning. If no transition applies, the machine stops without a step and rejects:
+//! [`Missing::Reject`](crate::Missing::Reject), outcome "no-rule". Machines that are not deterministic are refused.
 //!
-//! An empty element is the blank, called `_` here, or `□` on a tape where `_` is a symbol; `□` in a file is the blank too. An alphabet
-//! is the blank and the symbols the transitions mention, sorted; `~` and `!x` range over it. JFLAP declares no alphabet, so a machine
-//! that is to run on other characters is read with them: [`ReadOptions::inputs`](super::ReadOptions::inputs) lets the alphabet grow, and `~` and `!x` match them.
-//! A variable is known in the transition that binds it; JFLAP remembers it for later steps too, and files that use that are refused.
+//! An empty element is the blank, which is called `_`, or `□` on a tape on which `_` is a symbol; `□` in a file is the blank,
+//! too. An alphabet is the blank and the symbols in the transitions, sorted; `~` and `!x` range over it. JFLAP files do not
+//! declare alphabets, so [`ReadOptions::inputs`](super::ReadOptions::inputs) adds the characters of the input, which `~` and
+//! `!x` match. A variable is known only in the transition that binds it; JFLAP remembers it for later steps, too, and files
+//! that rely on that are refused.
 //!
-//! Files of type `turingbb` are read as those of type `turing` are: a block that is a single state is a state. Blocks with a
+//! Files of type `turingbb` are read like those of type `turing`: a block that is a single state is a state. Blocks with a
 //! machine inside are refused, and so are automata of other types.
 //!
-//! Writing keeps what the machine does, the names and the order of its states, but not its name nor those of its tapes and blanks.
-//! Rules that rely on their order are written out.
+//! Writing keeps the behaviour of the machine and the names and order of its states, but not its name nor those of its tapes
+//! and blanks. Rules that rely on their order are expanded.
 
 mod document;
 mod labels;
@@ -23,5 +24,5 @@ mod print;
 pub(super) use parse::read;
 pub(super) use print::{LIMITS, write};
 
-/// How JFLAP shows the blank, and writes it inside longer labels.
+/// The blank as JFLAP displays it, and writes it in longer labels.
 const BLANK: &str = "□";

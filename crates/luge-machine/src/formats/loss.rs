@@ -1,15 +1,15 @@
-//! What a conversion loses, in plain words.
+//! The losses of a conversion.
 
-/// How a written file differs from the machine, or what it leaves out.
+/// A difference between a written file and the machine.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Loss {
     /// The input is not in the file.
     #[error("the input is left out: {0}")]
     Input(String),
-    /// Tapes lose the mark that no rule may write to them.
+    /// Tapes are no longer marked read-only.
     #[error("{} no longer marked read-only", counted("tape", .0, "is", "are"))]
     ReadOnly(Vec<String>),
-    /// States that halt without accepting become states without rules, where the machine stops after as many steps.
+    /// Rejecting states become states without rules, in which the machine stops after the same number of steps.
     #[error(
         "{} without accepting; in the file the machine stops there because no rule applies",
         counted("state", .0, "halts", "halt")
@@ -32,10 +32,10 @@ pub enum Loss {
     /// The machine halts without a step, but in the file it takes one.
     #[error("the start state `{0}` halts at once; in the file one step leads into it")]
     StartSteps(String),
-    /// States that no rule enters are left out.
+    /// States that no rule enters are omitted.
     #[error("{} never entered and left out", counted("state", .0, "is", "are"))]
     States(Vec<String>),
-    /// Symbols that no rule mentions are left out.
+    /// Symbols that no rule mentions are omitted.
     #[error("{} in no rule and left out of tape `{tape}`", counted("symbol", symbols, "is", "are"))]
     Symbols {
         /// The tape's name.
@@ -61,12 +61,12 @@ pub enum Loss {
         /// Its name in the file.
         to: String,
     },
-    /// Rules that stay where they are take two steps in the file: right, and back.
+    /// Rules that stay take two steps in the file: right and back.
     #[error("{}; in the file {} two steps, right and back", if *.0 == 1 { "1 rule stays".into() } else { format!("{} rules stay", .0) }, if *.0 == 1 { "it takes" } else { "they take" })]
     Stay(usize),
 }
 
-/// The names after their noun, the first few of them, and the verb that goes with their number.
+/// A noun, the first few names, and the verb in singular or plural.
 fn counted(noun: &str, names: &[String], one: &str, many: &str) -> String {
     const MAX_LISTED: usize = 8;
     let listed: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();

@@ -1,7 +1,7 @@
-//! Luge's own `.tm` files: line based, commented, and able to say everything a [`Machine`](crate::Machine) can.
+//! Luge's own `.tm` files: line based, with comments, and able to express every [`Machine`](crate::Machine).
 //!
-//! States are declared where their rules stand, in order; a missing rule means what the line `missing:` says. Reading keeps
-//! every name and every order, so that writing and reading again gives the same machine. `docs/native-format.md` has the grammar.
+//! States are declared with their rules, in order; the line `missing:` says what happens if no rule applies. Reading keeps
+//! all names and orders, so writing and reading again gives the same machine. `docs/native-format.md` has the grammar.
 
 mod lex;
 mod parse;
@@ -10,8 +10,8 @@ mod print;
 pub(super) use parse::read;
 pub(super) use print::write;
 
-/// Words with a meaning of their own where a name could stand; as names they are quoted.
+/// Keywords that can occur where a name is expected; as names they must be quoted.
 const KEYWORDS: [&str; 5] = ["blank", "read-only", "head", "start", "missing"];
 
-/// The farthest cell from cell 0 that a head may start on: all cells in between are held in memory.
+/// The greatest distance from cell 0 at which a head may start: all cells in between are stored in memory.
 const FARTHEST_HEAD: i64 = 1 << 24;

@@ -1,17 +1,17 @@
-//! Pieces of a text and their positions, for the formats that are read line by line.
+//! Pieces of a text with their positions, and helpers that several formats share.
 
 use std::{collections::HashSet, ops::Range};
 
 use crate::{Move, diagnostic::Findings};
 
-/// A piece of a text and where it stands.
+/// A piece of a text and its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Piece<'t> {
     pub(super) text: &'t str,
     pub(super) span: Range<usize>,
 }
 
-/// The lines of a text, each with its end, without the mark that some programs put in front of all.
+/// The lines of a text, including their line breaks, without a byte order mark.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut end = 0;
     text.split_inclusive('\n').map(move |line| {
@@ -22,23 +22,23 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = Piece<'_>> {
 }
 
 impl<'t> Piece<'t> {
-    /// A part of it, which is a slice of its text.
+    /// A part of it, given as a slice of its text.
     pub(super) fn part(&self, text: &'t str) -> Self {
         let start = self.span.start + (text.as_ptr().addr() - self.text.as_ptr().addr());
         Self { text, span: start..start + text.len() }
     }
 
-    /// Without the space around it.
+    /// The piece without surrounding space.
     pub(super) fn trimmed(&self) -> Self {
         self.part(self.text.trim_start().trim_end())
     }
 
-    /// What stands before a mark; all of it if the mark is not there.
+    /// The part before a mark, or all of it if there is no such mark.
     pub(super) fn before(&self, mark: &str) -> Self {
         self.part(self.text.split(mark).next().unwrap_or_default())
     }
 
-    /// The parts between separators, without the space around them.
+    /// The parts between separators, without surrounding space.
     pub(super) fn split(&self, separator: char) -> Vec<Self> {
         self.text.split(separator).map(|text| self.part(text).trimmed()).collect()
     }
@@ -48,25 +48,25 @@ impl<'t> Piece<'t> {
         self.text.split("").filter(|text| !text.is_empty()).map(|text| self.part(text)).collect()
     }
 
-    /// The parts between spaces.
+    /// The parts separated by spaces.
     pub(super) fn words(&self) -> Vec<Self> {
         self.text.split_whitespace().map(|text| self.part(text)).collect()
     }
 }
 
-/// Every name once, where it stands first.
+/// The names without repetitions.
 pub(super) fn distinct<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     let mut seen = HashSet::new();
     names.into_iter().filter(|name| seen.insert(*name)).collect()
 }
 
-/// The character that is all of a text; `None` if there are more or none.
+/// The only character of a text; `None` if there are several or none.
 pub(super) fn only_character(text: &str) -> Option<char> {
     let mut characters = text.chars();
     characters.next().filter(|_| characters.next().is_none())
 }
 
-/// Notes a symbol that is not one character; `what` says which symbol it is.
+/// Reports a symbol that is not one character; `what` describes the symbol.
 pub(super) fn check_symbol(symbol: &Piece<'_>, what: &str, help: &str, log: &mut Findings) {
     let message = match symbol.text {
         "" => "a symbol is missing".to_owned(),
@@ -76,7 +76,7 @@ pub(super) fn check_symbol(symbol: &Piece<'_>, what: &str, help: &str, log: &mut
     log.error(&symbol.span, message, what).remedy(help);
 }
 
-/// The move of a format that spells left, stay and right like this; anything else is noted.
+/// Parses a move in a format with these spellings of left, stay and right; an unknown move is reported.
 pub(super) fn head_move(spelled: &Piece<'_>, spellings: [&str; 3], log: &mut Findings) -> Option<Move> {
     let known = Move::named(spelled.text, spellings).filter(|_| !spelled.text.is_empty());
     if known.is_none() {
@@ -99,12 +99,12 @@ pub(super) fn first_free(name: &str, mut is_free: impl FnMut(&str) -> bool) -> S
     [name.to_owned()].into_iter().chain(numbered).find(|name| is_free(name)).unwrap_or_default()
 }
 
-/// A number of things, with the noun in singular or plural.
+/// A number with its noun in singular or plural.
 pub(super) fn counted(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
-/// The first names of a list, which may be long.
+/// A list of names, shortened if it is long.
 pub(super) fn listed<'n>(names: impl IntoIterator<Item = &'n str>, separator: &str) -> String {
     const MAX_LISTED: usize = 12;
     let mut names = names.into_iter();

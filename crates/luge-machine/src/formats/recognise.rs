@@ -1,14 +1,13 @@
-//! Recognises a file's format by its extension and content.
+//! Recognises the format of a file from its extension and content.
 //!
-//! A known extension decides unless the content clearly is another format; with any other extension the content
-//! decides.
+//! A known extension decides unless the content is clearly another format; otherwise the content decides.
 
 use super::{Format, bbchallenge};
 
-/// Why a file's format could not be recognised.
+/// Why the format of a file could not be recognised.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Unrecognised {
-    /// The extension says one thing and the content another.
+    /// The extension and the content contradict each other.
     #[error(
         "the extension `.{extension}` means {by_extension}, but the content is {}; give the file the extension of its format",
         described(by_content)
@@ -16,15 +15,15 @@ pub enum Unrecognised {
     Contradiction {
         /// The file's extension, without the dot.
         extension: String,
-        /// What it means.
+        /// The format of that extension.
         by_extension: Format,
-        /// What the content looks like; never empty.
+        /// The formats that the content looks like; never empty.
         by_content: Vec<Format>,
     },
-    /// The content fits more than one format.
+    /// The content looks like several formats.
     #[error("the content could be {}; give the file the extension of its format", described(.0))]
     Ambiguous(Vec<Format>),
-    /// The content fits no format.
+    /// The content looks like no format.
     #[error("the content is none of {}; give the file the extension of its format", described(&Format::ALL))]
     Unknown,
 }
@@ -38,7 +37,8 @@ fn described(formats: &[Format]) -> String {
 /// Recognises the format of a file from its extension, without the dot, and its text.
 ///
 /// # Errors
-/// If extension and content contradict each other, or without a known extension the content fits several formats or none.
+/// If extension and content contradict each other, or if the extension is unknown and the content looks like several
+/// formats or none.
 ///
 /// ```
 /// use luge_machine::formats::{Format, recognise};
@@ -68,7 +68,7 @@ fn by_extension(extension: &str) -> Option<Format> {
     Format::ALL.into_iter().find(|format| format.extensions().contains(&lower.as_str()))
 }
 
-/// The formats the text looks like. It may still be broken; then that format's parser says where.
+/// The formats that the text looks like. It may still have errors, which the parser of that format reports.
 fn by_content(text: &str) -> Vec<Format> {
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.starts_with("<?xml") || text.starts_with("<structure") || text.starts_with("<!--") {
@@ -81,13 +81,13 @@ fn by_content(text: &str) -> Vec<Format> {
         (Format::Bbchallenge, is_bbchallenge(text)),
         (Format::Morphett, is_morphett(text)),
         (Format::TuringMachineIo, is_turingmachine_io(text)),
-        (Format::TuringMachineSimulator, is_turingmachinesimulator(text)),
+        (Format::TuringMachineSimulator, has_key(text, "init") || has_key(text, "accept")),
     ];
     signs.into_iter().filter_map(|(format, fits)| fits.then_some(format)).collect()
 }
 
-/// The first line that is not a comment is the header `machine`, perhaps with a name; or, that header forgotten, a tape is declared.
-/// More words after `machine` make a Morphett rule of a state called so.
+/// The first line that is not a comment is the header `machine` with an optional name; or, if the header was forgotten, a
+/// tape is declared. With more words after `machine` the line is a Morphett rule of a state with that name.
 fn is_native(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let header = lines.clone().next().and_then(|line| line.strip_prefix("machine")).is_some_and(|rest| {
@@ -98,8 +98,8 @@ fn is_native(text: &str) -> bool {
     header || lines.any(|line| line.starts_with("tape ") && line.contains(" blank "))
 }
 
-/// The first line that is not a comment begins with a machine; or there is one line, which begins with a cell and has no
-/// character the format does not use.
+/// The first line that is not a comment begins with a machine; or there is one line, which begins with a cell and has only
+/// characters of the format.
 fn is_bbchallenge(text: &str) -> bool {
     let mut entries = bbchallenge::entries(text);
     if entries.next().is_some_and(|entry| bbchallenge::begins_with_machine(entry.machine)) {
@@ -128,17 +128,13 @@ fn is_quintuple(line: &str) -> bool {
     }
 }
 
-/// At least two of the three required keys stand at the margin, or the machine is text in a document as the site saves it.
+/// At least two of the three required keys start a line, or the document is one that the site saved.
 fn is_turingmachine_io(text: &str) -> bool {
     has_key(text, "source code")
         || ["table", "blank", "start state"].iter().filter(|key| has_key(text, key)).count() >= 2
 }
 
-fn is_turingmachinesimulator(text: &str) -> bool {
-    has_key(text, "init") || has_key(text, "accept")
-}
-
-/// Whether a line begins at the margin with `key` and a colon; the key may be quoted.
+/// Whether a line begins, without indentation, with `key` and a colon; the key may be quoted.
 fn has_key(text: &str, key: &str) -> bool {
     text.lines().any(|line| {
         line.split_once(':').is_some_and(|(before, _)| before.trim_end().trim_matches(['"', '\'']) == key)

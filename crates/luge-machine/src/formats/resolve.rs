@@ -1,4 +1,4 @@
-//! From names to a machine: every name is looked up, every count compared, and rules that fit the same symbols are found.
+//! The resolver: looks up names, compares counts, and finds rules for the same symbols.
 
 use std::{cell::OnceCell, collections::HashMap};
 
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl<'t> Draft<'t> {
-    /// The machine if there is no error among the findings, else all of them in the order of the text.
+    /// The machine, or all findings in the order of the text if there are errors.
     pub(super) fn resolve(mut self, text: &str) -> Result<Loaded, Vec<Diagnostic>> {
         let states = std::mem::take(&mut self.states);
         let mut resolver = Resolver {
@@ -52,7 +52,7 @@ impl<'t> Draft<'t> {
     }
 }
 
-/// The symbol of a tape with this name; one that it does not have is noted.
+/// The symbol of a tape with this name; an unknown symbol is reported.
 pub(super) fn symbol(tape: &Tape, name: &Piece<'_>, findings: &mut Findings) -> SymbolId {
     tape.alphabet.find(name.text).unwrap_or_else(|| {
         let message = format!("tape `{}` has no symbol `{}`", tape.name, name.text);
@@ -66,16 +66,16 @@ struct Resolver<'d, 't> {
     draft: &'d mut Draft<'t>,
     ids: HashMap<&'t str, StateId>,
     builder: MachineBuilder,
-    /// The first conflict of each state, where only one is told in full.
+    /// The first conflict of each state, if only one of them is reported in full.
     conflicts: Vec<Diagnostic>,
     text: &'d str,
-    /// Found when they are first needed: a text may hold many machines.
+    /// Computed when first needed, because a text may contain many machines.
     lines: OnceCell<Lines>,
 }
 
 impl<'t> Resolver<'_, 't> {
     fn declare(&mut self, states: &[DraftState<'t>]) {
-        let Draft { name, tapes, missing, findings, custom, .. } = &mut *self.draft;
+        let Draft { name, tapes, missing, findings, conventions, .. } = &mut *self.draft;
         self.builder.missing(*missing);
         if let Some(name) = name {
             self.builder.name(*name);
@@ -98,18 +98,18 @@ impl<'t> Resolver<'_, 't> {
                 let message = format!("state `{name}` halts, so its rules never apply");
                 let finding = Diagnostic::error(rule.span.clone(), message, "the first of them");
                 findings
-                    .push(Diagnostic { severity: custom.rules_of_halting, ..finding })
+                    .push(Diagnostic { severity: conventions.rules_of_halting, ..finding })
                     .remedy("drop the rules, or do not let the state halt");
             }
         }
     }
 
-    /// The state with this name; one that must be declared and is not is noted.
+    /// The state with this name; a state that must be declared is reported if it is not.
     fn state(&mut self, name: &Piece<'t>) -> StateId {
         if let Some(&state) = self.ids.get(name.text) {
             return state;
         }
-        match (self.draft.custom.undeclared)(name.text) {
+        match (self.draft.conventions.undeclared)(name.text) {
             Ok(halting) => {
                 let state = self.builder.push_state(name.text.to_owned());
                 if let Some(accepting) = halting {
@@ -126,13 +126,13 @@ impl<'t> Resolver<'_, 't> {
         }
     }
 
-    /// Looks up the rules of a state, and finds those that fit the same symbols.
+    /// Resolves the rules of a state, and reports those for the same symbols.
     fn rules(&mut self, state: StateId, draft: &DraftState<'t>) {
-        if draft.halting.is_some() && self.draft.custom.rules_of_halting == Severity::Warning {
+        if draft.halting.is_some() && self.draft.conventions.rules_of_halting == Severity::Warning {
             return;
         }
         let mut known = KnownRules::default();
-        // Where the known rules stand.
+        // The positions of the known rules in the text.
         let mut places: Vec<usize> = Vec::new();
         for rule in &draft.rules {
             let (span, at) = (&rule.span, rule.span.start);
@@ -140,7 +140,7 @@ impl<'t> Resolver<'_, 't> {
             let lines = || self.lines.get_or_init(|| Lines::new(self.text));
             let line_of = |earlier: usize| lines().of(places[earlier]);
             let covering = known.covering(&rule.reads).min();
-            match (self.draft.custom.order, covering) {
+            match (self.draft.conventions.order, covering) {
                 (Order::First, Some(earlier)) => {
                     let line = line_of(earlier);
                     let message = format!("this rule never applies: line {line} already covers its reads");
@@ -158,7 +158,7 @@ impl<'t> Resolver<'_, 't> {
                         if warns {
                             self.draft.findings.push(refusal);
                         } else {
-                            // One rule may be many here, so a state's first conflict says enough.
+                            // One transition may be many rules, so the first conflict of a state is enough.
                             self.conflicts.push(refusal);
                             return;
                         }
@@ -182,7 +182,7 @@ impl<'t> Resolver<'_, 't> {
         }
     }
 
-    /// The rule with its names looked up; nothing if that failed and was noted.
+    /// Resolves a rule; `None` if there are errors, which are reported.
     fn rule(&mut self, rule: &DraftRule<'t>) -> Option<Rule> {
         let n_before = self.draft.findings.count();
         let next = self.state(&rule.next);
@@ -215,7 +215,7 @@ impl<'t> Resolver<'_, 't> {
         (findings.count() == n_before).then(|| Rule { reads, writes, moves: rule.moves.clone(), next })
     }
 
-    /// Says between which two rules a machine could not choose, and where.
+    /// Describes two rules that conflict.
     fn conflict(&self, state: &str, earlier: &Rule, line: usize, rule: &Rule) -> String {
         let common = earlier.reads.iter().zip(&rule.reads).zip(&self.draft.tapes);
         let common = common.map(|((earlier, read), tape)| match earlier.symbol().or(read.symbol()) {
@@ -231,19 +231,19 @@ impl<'t> Resolver<'_, 't> {
     }
 }
 
-/// Rules of a state that are found by what they read.
+/// The rules of a state, indexed by their reads.
 #[derive(Default)]
 pub(super) struct KnownRules {
     rules: Vec<Rule>,
-    /// By the tapes on which they read any symbol.
+    /// Grouped by the tapes on which they match any symbol.
     groups: Vec<(Vec<bool>, ByReads)>,
 }
 
-/// The place of each rule, by what it reads.
+/// The position of each rule, by its reads.
 type ByReads = HashMap<Vec<Pattern>, usize>;
 
 impl KnownRules {
-    /// The rules that fit wherever one with these reads does.
+    /// The rules that match whenever these reads match.
     fn covering(&self, reads: &[Pattern]) -> impl Iterator<Item = usize> {
         self.groups.iter().filter_map(|(any, group)| {
             let widened = |(&read, &any)| if any { Pattern::Any } else { read };
@@ -251,7 +251,7 @@ impl KnownRules {
         })
     }
 
-    /// The first rule that fits some symbols that another one fits too, and does something else there.
+    /// The first rule that conflicts with this one: both match some symbols, but they act differently.
     fn conflict(&self, rule: &Rule) -> Option<usize> {
         let disagrees = |earlier: &usize| disagree(&self.rules[*earlier], rule);
         if rule.reads.contains(&Pattern::Any) {
@@ -270,7 +270,7 @@ impl KnownRules {
         self.rules.push(rule);
     }
 
-    /// Leaves out rules that an earlier one leaves nothing for.
+    /// Removes rules that an earlier rule covers.
     pub(super) fn drop_covered(rules: &mut Vec<Rule>) {
         let mut known = Self::default();
         rules.retain(|rule| {
@@ -291,7 +291,7 @@ impl KnownRules {
     }
 }
 
-/// Whether some symbols fit both rules and the rules do different things there.
+/// Whether both rules match some symbols but act differently.
 fn disagree(a: &Rule, b: &Rule) -> bool {
     let overlap = |(&a, &b): (&Pattern, &Pattern)| a == Pattern::Any || b == Pattern::Any || a == b;
     if !a.reads.iter().zip(&b.reads).all(overlap) {

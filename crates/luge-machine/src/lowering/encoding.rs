@@ -1,17 +1,18 @@
-//! How symbols become bits and tapes become tracks.
+//! The encoding of symbols as bits and of tapes as tracks.
 
 use std::collections::HashSet;
 
 use crate::{Alphabet, Cell, Input, Machine, Pattern, Rule, SymbolId, Tape, TapeId, TapeInput, Write};
 
-/// The code of every tape, and how far apart the cells lie.
+/// The code of every tape, and the distance between cells.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Encoding {
     tapes: Vec<TapeCode>,
-    spacing: u8,
+    /// Cells of a track per cell of the source.
+    pub(super) spacing: u8,
 }
 
-/// One tape's code: the blank is 0, the other symbols count from 1 in their order.
+/// The code of a tape: the blank is 0, the other symbols are numbered from 1 in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct TapeCode {
     first_track: usize,
@@ -37,7 +38,7 @@ impl TapeCode {
     }
 }
 
-/// Bits needed for `n_symbols` codes; a tape never vanishes.
+/// Bits needed for `n_symbols` codes, at least one.
 fn n_tracks(n_symbols: usize) -> usize {
     (n_symbols.next_power_of_two().trailing_zeros() as usize).max(1)
 }
@@ -59,17 +60,12 @@ impl Encoding {
         self.tapes.iter().map(|t| t.n_tracks).sum()
     }
 
-    /// Cells of a track for one cell of the source.
-    pub(super) fn spacing(&self) -> u8 {
-        self.spacing
-    }
-
     pub(super) fn tracks(&self, tape: TapeId) -> impl ExactSizeIterator<Item = TapeId> + use<> {
         let TapeCode { first_track, n_tracks, .. } = self.tapes[tape.index()];
         (first_track..first_track + n_tracks).map(TapeId::new)
     }
 
-    /// The symbol of each track, the lowest bit first.
+    /// The symbol of each track, lowest bit first.
     pub(super) fn bits(
         &self,
         tape: TapeId,
@@ -80,7 +76,7 @@ impl Encoding {
         (0..tape.n_tracks).map(move |track| SymbolId::new(code >> track & 1))
     }
 
-    /// The symbol that the tracks' symbols stand for, if there is one.
+    /// Decodes the symbols of the tracks.
     pub(super) fn symbol(&self, tape: TapeId, bits: impl Iterator<Item = SymbolId>) -> Option<SymbolId> {
         let code = bits.enumerate().map(|(track, bit)| bit.index() << track).sum();
         self.tapes[tape.index()].symbol(code)
@@ -124,7 +120,7 @@ impl Encoding {
         Rule { reads, writes, moves, next: rule.next }
     }
 
-    /// The tracks as tapes. A single track keeps its tape's name; several are `name.0`, the lowest bit, `name.1`, …
+    /// The tracks as tapes. A single track keeps the name of its tape; several are `name.0` (the lowest bit), `name.1`, …
     pub(super) fn track_tapes(&self, machine: &Machine) -> Vec<Tape> {
         let coded = || machine.tapes().iter().zip(&self.tapes);
         let single = coded().filter(|(_, code)| code.n_tracks == 1);
@@ -143,7 +139,7 @@ impl Encoding {
     }
 }
 
-/// Two symbols keep their names, the blank now first.
+/// The alphabet of a track. Two symbols keep their names, the blank first.
 fn track_alphabet(tape: &Tape, code: TapeCode) -> Alphabet {
     match (code.symbol(0), code.symbol(1)) {
         (Some(blank), Some(other)) if code.n_symbols == 2 => {
@@ -153,7 +149,7 @@ fn track_alphabet(tape: &Tape, code: TapeCode) -> Alphabet {
     }
 }
 
-/// The name itself, or the first of `name_`, `name__`, … that nothing else has.
+/// The first of `name`, `name_`, `name__`, … that is not taken.
 pub(super) fn unused_name(mut name: String, taken: &mut HashSet<String>) -> String {
     while !taken.insert(name.clone()) {
         name.push('_');

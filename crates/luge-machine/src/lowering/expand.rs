@@ -1,4 +1,4 @@
-//! Expands wildcards, for readers that do not support them.
+//! Expands wildcards, for programs that do not support them.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use crate::{Machine, Pattern, Rule, State, StateKind, SymbolId};
     "without wildcards the machine needs at least {at_least} rules, but at most {most_rules} are allowed"
 )]
 pub struct TooManyRules {
-    /// Rules counted when the limit was passed.
+    /// A lower bound on the number of rules.
     pub at_least: usize,
     /// The limit.
     pub most_rules: usize,
 }
 
-/// The same machine with one rule for each combination of symbols that has one, the last tape varying fastest.
+/// The same machine with one rule per combination of symbols that has a rule, the last tape varying fastest.
 ///
 /// # Errors
-/// If that takes more than `most_rules` rules over all states; this is found without making them.
+/// If there would be more than `most_rules` rules; this is detected before they are created.
 pub fn expand_wildcards(machine: &Machine, most_rules: usize) -> Result<Machine, TooManyRules> {
     let mut expanded = machine.clone();
     let mut n_rules = 0;
@@ -31,7 +31,7 @@ pub fn expand_wildcards(machine: &Machine, most_rules: usize) -> Result<Machine,
     Ok(expanded)
 }
 
-/// The rules of one state, where `n_before` rules are already made.
+/// The rules of one state, given that the states before it have `n_before` rules.
 fn expand_state(
     machine: &Machine,
     rules: &[Rule],
@@ -44,7 +44,7 @@ fn expand_state(
     };
     let mut by_reads = BTreeMap::new();
     for rule in rules {
-        // All that a rule matches has a rule, be it this one or an earlier one.
+        // Every combination that a rule matches has a rule, this one or an earlier one.
         within_limit(machine.n_situations(&rule.reads))?;
         for reads in machine.situations(&rule.reads) {
             by_reads.entry(reads).or_insert(rule);

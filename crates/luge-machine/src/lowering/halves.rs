@@ -1,15 +1,15 @@
-//! Machines that only move left and right, on cells that are doubled.
+//! Doubled cells, so that a machine moves only left and right.
 
 use std::collections::{HashMap, HashSet};
 
 use super::encoding::unused_name;
 use crate::{Machine, Move, Pattern, Rule, SampleUse, State, StateId, StateKind, Write};
 
-/// The machine in which each step takes two. Cell i becomes cell 2i; the odd cells stay blank. Right is RR, left is LL, stay is RL.
+/// The machine with each step split in two. Cell i becomes cell 2i; odd cells stay blank. Right is RR, left is LL, stay is RL.
 ///
-/// The states halfway follow those of the machine: one for each pair of next state and second half of the moves, in the order in
-/// which they are first needed.
-pub(super) fn in_halves(machine: &Machine) -> Machine {
+/// The new states between the two halves of a step follow those of the machine: one per pair of next state and second
+/// moves, in the order of first use.
+pub(super) fn with_doubled_cells(machine: &Machine) -> Machine {
     let n_tapes = machine.n_tapes();
     let mut taken: HashSet<String> = machine.states().iter().map(|state| state.name.clone()).collect();
     let mut halfway: Vec<State> = Vec::new();

@@ -1,20 +1,20 @@
-//! What lowering costs.
+//! The cost of lowering.
 
 use std::fmt;
 
 use super::Moves;
 use crate::Machine;
 
-/// How large a machine is.
+/// The size of a machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Size {
-    /// Number of states, halting ones included.
+    /// Number of states, including halting ones.
     pub states: usize,
     /// Number of tapes.
     pub tapes: usize,
-    /// Number of rules, one with wildcards counted once.
+    /// Number of rules; a rule with wildcards counts once.
     pub rules: usize,
-    /// Number of pairs of a state and the symbols that it looks at: sum_q 2^|S(q)| in normal form.
+    /// Number of pairs of a state and the symbols that it reads: sum_q 2^|S(q)| in normal form.
     pub vertices: u64,
 }
 
@@ -28,7 +28,7 @@ impl Size {
     }
 }
 
-/// The machine before and after lowering; prints as a small table.
+/// The sizes before and after lowering; displayed as a small table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Report {
     /// The source machine.
@@ -37,12 +37,12 @@ pub struct Report {
     pub after: Size,
     /// The requested moves.
     pub moves: Moves,
-    /// Steps of the lowered machine for one of the source.
+    /// Steps of the lowered machine per step of the source.
     pub steps_per_step: u64,
 }
 
 impl Report {
-    /// Whether strict moves came for free, because no rule of the source stays.
+    /// Whether strict moves cost nothing, because no rule of the source stays.
     pub fn strict_already(&self) -> bool {
         self.moves == Moves::Strict && self.steps_per_step == 1
     }

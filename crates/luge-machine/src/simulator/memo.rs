@@ -1,23 +1,22 @@
-//! Cached steps: a run of a machine with several binary tapes makes most of its steps many at a time.
+//! Cached steps, for machines with several binary tapes: most steps of a run are made many at a time.
 //!
 //! The state determines which cell a machine reads first; the symbol there determines which cell it reads next, and
-//! so on. So the steps from a state form a tree of reads, which grows as the run meets new branches. Each path ends
-//! with the effect of some steps, which were made one by one when the path was first met. Nothing that trains has
-//! access to this.
+//! so on. So the steps from a state form a tree of reads, which grows when the run takes a new branch. Each path ends
+//! with the combined effect of some steps, which were made one by one the first time. No training code can use this.
 
 use super::{Simulator, recorded_steps::Trace};
 use crate::{Cell, Machine, StateId, Step, SymbolId};
 
-/// A path ends after so many looks, or so many steps, whichever comes first.
+/// The most reads and the most steps of a path.
 const MAX_LOOKS: usize = 14;
 const MAX_STEPS: Step = 63;
-/// Once there are so many nodes, no more are added.
+/// The most nodes of all trees.
 const MAX_NODES: usize = 1 << 20;
 
-/// Remembered steps, by state.
+/// The cached steps of all states.
 #[derive(Clone, Debug)]
 pub(super) struct Memo {
-    /// Where the tree of each state begins.
+    /// The root of each state's tree.
     roots: Vec<u32>,
     nodes: Vec<Node>,
     endings: Vec<Ending>,
@@ -25,25 +24,25 @@ pub(super) struct Memo {
 
 #[derive(Clone, Copy, Debug)]
 enum Node {
-    /// Not met yet.
+    /// Not reached yet.
     Unknown,
-    /// A cell, counted from where the head of its tape was at first, and where to go on for either symbol.
+    /// A cell to read, relative to the head's first position, and the child for each symbol.
     Look { tape: u32, offset: i32, next: [u32; 2] },
-    /// What the steps do; the number of an ending.
+    /// The number of an ending.
     End(u32),
 }
 
-/// What some steps do.
+/// The combined effect of some steps.
 #[derive(Clone, Debug)]
 struct Ending {
     steps: Step,
     to: StateId,
-    /// Cells that hold something else in the end, or may.
+    /// The last write to each cell.
     writes: Vec<(u32, i32, SymbolId)>,
     traces: Box<[Trace]>,
 }
 
-/// Steps being made one by one.
+/// Steps that are being recorded.
 #[derive(Default)]
 struct Path {
     looks: Vec<(u32, i32, SymbolId)>,
@@ -52,7 +51,7 @@ struct Path {
 }
 
 impl Memo {
-    /// A memory for a machine with several tapes that all have two symbols; `None` for others.
+    /// An empty cache; `None` unless the machine has several tapes with two symbols each.
     pub(super) fn new(machine: &Machine) -> Option<Self> {
         let binary = machine.tapes().iter().all(|tape| tape.alphabet.len() <= 2);
         (machine.n_tapes() > 1 && binary).then(|| Self {
@@ -62,8 +61,7 @@ impl Memo {
         })
     }
 
-    /// Makes steps from the tree of the state, at most [`MAX_STEPS`], remembering them if they are new; `false`, and perhaps no step, where
-    /// single steps must go on.
+    /// Makes at most [`MAX_STEPS`] steps, and caches them if they are new. Returns `false` if the caller must make single steps.
     fn pass(&mut self, simulator: &mut Simulator<'_>) -> bool {
         let mut at = self.roots[simulator.state.index()];
         loop {
@@ -78,7 +76,7 @@ impl Memo {
         }
     }
 
-    /// Makes steps one by one and adds them to the tree.
+    /// Makes steps one by one, and adds them to the tree.
     fn learn(&mut self, simulator: &mut Simulator<'_>) -> bool {
         let (from, heads) = (simulator.state, simulator.heads.clone());
         let mut traces = Trace::start(simulator);
@@ -114,7 +112,7 @@ impl Memo {
 }
 
 impl Path {
-    /// Notes the cells that the next step depends on and that no earlier one looked at or wrote.
+    /// Records the cells that the next step reads and no earlier one read or wrote.
     fn look(&mut self, simulator: &Simulator<'_>, heads: &[Cell]) {
         for tape in simulator.table.looked_at(simulator.state).iter().map(|tape| tape.index()) {
             let head = simulator.heads[tape];
@@ -126,7 +124,7 @@ impl Path {
         }
     }
 
-    /// Makes a step; `false` if there is none.
+    /// Makes a step; `false` if the machine has stopped.
     fn step(&mut self, simulator: &mut Simulator<'_>, heads: &[Cell]) -> bool {
         let Ok(action) = simulator.next_action() else { return false };
         for &(tape, symbol) in &simulator.table.action(action).writes {
@@ -143,7 +141,7 @@ impl Path {
 }
 
 impl Ending {
-    /// Does what the steps do; `false` if they are none.
+    /// Applies the effect; `false` if there were no steps.
     fn make(&self, simulator: &mut Simulator<'_>) -> bool {
         for &(tape, offset, symbol) in &self.writes {
             let tape = tape as usize;
@@ -155,8 +153,8 @@ impl Ending {
 }
 
 impl Simulator<'_> {
-    /// The same steps as [`step`](Self::step), many at a time; stops short of the limit, or where only single steps go on.
-    pub(super) fn run_by_memory(&mut self, memo: &mut Memo, limit: Step) {
+    /// Makes the same steps as [`step`](Self::step), many at a time, until single steps are needed.
+    pub(super) fn run_cached(&mut self, memo: &mut Memo, limit: Step) {
         while self.steps + MAX_STEPS < limit && memo.pass(self) {}
     }
 }

@@ -1,8 +1,8 @@
-//! Rules found by index instead of by search.
+//! Tables that find rules by index instead of by search.
 
 use crate::{Machine, Pattern, StateId, SymbolId, TapeId};
 
-/// What one step does, listing only the tapes it changes.
+/// The effect of a rule, without the tapes that it does not change.
 #[derive(Clone, Debug)]
 pub(super) struct Action {
     pub(super) writes: Vec<(usize, SymbolId)>,
@@ -10,26 +10,26 @@ pub(super) struct Action {
     pub(super) next: StateId,
 }
 
-/// The rules of all states, each state indexed by the tapes it looks at.
+/// The rules of all states, each indexed by the symbols on the tapes that the state reads.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     actions: Vec<Action>,
     states: Vec<Lookup>,
-    /// The tapes that each state looks at.
+    /// The tapes that each state reads.
     looked_at: Vec<Vec<TapeId>>,
 }
 
 /// How a state finds its action.
 #[derive(Clone, Debug)]
 enum Lookup {
-    /// An index over the tapes the state looks at; `None` where no rule applies.
+    /// An index over the tapes that the state reads; `None` if no rule applies.
     Index { looked_at: Vec<(usize, usize)>, actions: Vec<Option<u32>> },
     /// Rules in order, for states whose index would be too large.
     Search { rules: Vec<(Vec<Pattern>, u32)> },
 }
 
-/// An index has at most this many entries, and at most [`ENTRIES_PER_RULE`] for each rule (or the few of a small state):
-/// a large machine whose states look at many tapes must still fit into memory.
+/// The most entries of an index. It has also at most [`ENTRIES_PER_RULE`] per rule, unless it is small: large machines
+/// whose states read many tapes must fit into memory.
 const LARGEST_INDEX: usize = 1 << 16;
 const ENTRIES_PER_RULE: usize = 64;
 const SMALL_INDEX: usize = 256;
@@ -42,7 +42,7 @@ impl Table {
         Self { actions, states, looked_at }
     }
 
-    /// The tapes that a state looks at.
+    /// The tapes that a state reads.
     pub(super) fn looked_at(&self, state: StateId) -> &[TapeId] {
         &self.looked_at[state.index()]
     }
@@ -51,7 +51,7 @@ impl Table {
         &self.actions[number as usize]
     }
 
-    /// The number of the action of a state, where `read` says what lies under the heads.
+    /// The number of the action of a state; `read` returns the symbols under the heads.
     pub(super) fn find(&self, state: StateId, read: impl Fn(usize) -> SymbolId) -> Option<u32> {
         match &self.states[state.index()] {
             Lookup::Index { looked_at, actions } => {
@@ -106,7 +106,7 @@ pub(super) struct SingleTable {
     shift: u32,
 }
 
-/// Bits 0..8 the symbol to write, 8..10 the move plus one, 10 whether the machine stops here, 11.. the next row.
+/// Bits 0..8: the symbol to write; 8..10: the move plus one; 10: whether the machine stops; 11..: the next row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry(u64);
 

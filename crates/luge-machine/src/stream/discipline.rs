@@ -1,4 +1,4 @@
-//! Finds from the rules alone that a machine takes too soon or latches too late.
+//! Finds states that always take too soon or latch too late, from the rules alone.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -15,7 +15,7 @@ pub enum BreachKind {
 }
 
 impl BreachKind {
-    /// The breach in words, with its remedy.
+    /// The breach in words, and the rule that it violates.
     pub fn describe(self) -> &'static str {
         match self {
             Self::TakesTooSoon => "takes a batch too soon: between two takes there are at least two steps",
@@ -34,7 +34,7 @@ impl BreachKind {
     }
 }
 
-/// A state that breaks the rules of the slot whenever it is reached.
+/// A state that violates the rules of the slot whenever it is reached.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("state `{state}` {}", .kind.describe())]
 pub struct Breach {
@@ -44,10 +44,10 @@ pub struct Breach {
     pub kind: BreachKind,
 }
 
-/// Follows all rules from the start state, whatever symbols they ask for.
+/// Follows all rules from the start state, whatever symbols they expect.
 ///
-/// A state that can be reached in several ways may be right in one and wrong in another; only states that are wrong in all of
-/// them are refused here, the others are caught when they are run.
+/// A state that is reached in several ways may violate the rules in some of them only. Such states are not reported here
+/// but when they run.
 ///
 /// # Errors
 /// The first state, in the machine's order, that takes or latches wrongly however it is reached.
@@ -61,7 +61,7 @@ pub fn check(machine: &Machine) -> Result<(), Breach> {
         let slots = [Slot::Ready, Slot::Holds, Slot::Returns];
         let ways: Vec<_> = slots
             .into_iter()
-            .filter(|&slot| reached.contains(&(state, slot as u8)))
+            .filter(|&slot| reached.contains(&(state, slot)))
             .map(|slot| slot.after(samples))
             .collect();
         if let Some(Err(kind)) = ways.first()
@@ -73,14 +73,14 @@ pub fn check(machine: &Machine) -> Result<(), Breach> {
     Ok(())
 }
 
-/// The states with the slots they can be reached with.
-fn reached(machine: &Machine) -> BTreeSet<(StateId, u8)> {
-    let mut reached = BTreeSet::from([(machine.start(), Slot::Ready as u8)]);
+/// The states, with the slots in which they can be reached.
+fn reached(machine: &Machine) -> BTreeSet<(StateId, Slot)> {
+    let mut reached = BTreeSet::from([(machine.start(), Slot::Ready)]);
     let mut waiting = VecDeque::from([(machine.start(), Slot::Ready)]);
     while let Some((state, slot)) = waiting.pop_front() {
         let Ok(after) = slot.after(machine.state(state).samples) else { continue };
         for rule in machine.rules(state) {
-            if reached.insert((rule.next, after as u8)) {
+            if reached.insert((rule.next, after)) {
                 waiting.push_back((rule.next, after));
             }
         }

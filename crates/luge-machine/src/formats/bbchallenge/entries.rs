@@ -1,4 +1,4 @@
-//! The lines of a list of machines, each with the text that follows the machine.
+//! The lines of a list of machines, and the text after each machine.
 
 use std::ops::Range;
 
@@ -13,20 +13,20 @@ pub struct Entry<'t> {
     pub span: Range<usize>,
     /// The machine as it is written.
     pub machine: &'t str,
-    /// What follows the machine on its line, such as `Halt 107 13`; empty if nothing does, or a comment.
+    /// The text after the machine, such as `Halt 107 13`; empty if there is none or only a comment.
     pub note: &'t str,
     text: &'t str,
 }
 
 impl Entry<'_> {
-    /// The whole line, without the space around it and without its comment.
+    /// The whole line, without surrounding space and without its comment.
     pub(super) fn text(&self) -> &str {
         self.text
     }
 }
 
-/// The entries of a list, in order: one machine a line, perhaps with text after it. Empty lines and lines that begin with
-/// `#` are ignored.
+/// The entries of a list, in order: one machine per line, optionally followed by text. Empty lines and lines that begin
+/// with `#` are ignored.
 ///
 /// ```
 /// use luge_machine::formats::bbchallenge::{entries, read_entry};
@@ -52,7 +52,7 @@ pub fn entries(text: &str) -> impl Iterator<Item = Entry<'_>> {
     })
 }
 
-/// Whether a text begins as a machine does: with a cell.
+/// Whether a text begins with a cell, as a machine does.
 pub(in crate::formats) fn begins_with_cell(text: &str) -> bool {
     match text.as_bytes() {
         [b'-', b'-', b'-', ..] | [b'.', b'.', b'.', ..] => true,
@@ -63,24 +63,24 @@ pub(in crate::formats) fn begins_with_cell(text: &str) -> bool {
     }
 }
 
-/// Whether the text begins with a machine in the usual form, without spaces: more than one cell.
+/// Whether a text begins with several cells without spaces.
 pub(in crate::formats) fn begins_with_machine(text: &str) -> bool {
     let word = &text[..word_length(text)];
     begins_with_cell(word) && word.len() > 3 && word.contains(|c: char| c.is_ascii_uppercase())
 }
 
-/// The length of what could be a machine without spaces.
+/// The length of the longest prefix that could be a machine without spaces.
 fn word_length(text: &str) -> usize {
     let of_a_machine = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     text.find(|c: char| !of_a_machine(c)).unwrap_or(text.len())
 }
 
-/// Whether the character stands between a machine and the text after it.
+/// Whether the character can separate a machine from the text after it.
 fn separates(c: char) -> bool {
     c.is_whitespace() || ",;|:".contains(c)
 }
 
-/// The length of the machine at the start of a line: all of it, unless text follows that cannot belong to the machine.
+/// The length of the machine at the start of a line: the whole line, unless text follows that cannot be part of the machine.
 fn machine_length(line: &str) -> usize {
     if !begins_with_cell(line) {
         return line.len();
@@ -91,7 +91,7 @@ fn machine_length(line: &str) -> usize {
         let rest = &line[end..];
         let note = rest.trim_start_matches(separates);
         let parted = note.len() < rest.len() || note.starts_with(['(', '#']);
-        // Rows or cells after a space are a machine written in a wrong way, not a note.
+        // Rows or cells after a space are a malformed machine, not a note.
         let belongs = note.starts_with('_') || begins_with_cell(note);
         return if parted && !belongs { end } else { line.len() };
     }

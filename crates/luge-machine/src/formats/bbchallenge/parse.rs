@@ -1,4 +1,4 @@
-//! Reading the line: first into rows and cells with their places in the text, then into a machine.
+//! Reads a line, first as rows of cells with their positions, then as a machine.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Alphabet, Diagnostic, Missing, Severity, SymbolId,
     diagnostic::Findings,
-    formats::{Custom, Draft, DraftRule, DraftState, Loaded, Order, Piece, head_move, lines},
+    formats::{Conventions, Draft, DraftRule, DraftState, Loaded, Order, Piece, head_move, lines},
 };
 
 /// One state's row: its place and its cells.
@@ -19,7 +19,7 @@ struct Row<'t> {
     cells: Vec<Piece<'t>>,
 }
 
-/// Reads the machine on a line of a list, counted from 1 with the comments and the empty lines, or the only one of a text.
+/// Reads the machine on a line of a list, counting all lines from 1, or the only machine of a text.
 pub(in crate::formats) fn read(text: &str, line: Option<usize>) -> Result<Loaded, Vec<Diagnostic>> {
     let mut log = Findings::default();
     let entry = match line {
@@ -33,12 +33,14 @@ pub(in crate::formats) fn read(text: &str, line: Option<usize>) -> Result<Loaded
         }
     };
     if let Some(entry) = entry.as_ref().filter(|entry| !entry.note.is_empty()) {
-        log.push(note_passed_over(entry));
+        let end = entry.span.start + entry.text().len();
+        let note = end - entry.note.len()..end;
+        log.warning(note, "the text after the machine is ignored", "no part of the machine");
     }
     machine(entry.as_ref(), text, log)
 }
 
-/// Reads one machine of a list. The text after it is the caller's to show: it gives no finding.
+/// Reads one machine of a list, without a warning about the text after it.
 ///
 /// # Errors
 /// All errors found in the machine, in order. They point into `text`, the whole list.
@@ -54,8 +56,9 @@ fn machine(entry: Option<&Entry<'_>>, text: &str, mut log: Findings) -> Result<L
     let model = rows.iter().position(|row| !row.cells.is_empty()).unwrap_or(0);
     let n_symbols = rows.get(model).map_or(0, |row| row.cells.len()).min(DIGITS.len());
     check_shape(&rows, model, &mut log);
-    let custom = Custom { undeclared: beyond_rows, rules_of_halting: Severity::Warning, order: Order::First };
-    let mut draft = Draft::new(Missing::Halt, custom, log);
+    let conventions =
+        Conventions { undeclared: beyond_rows, rules_of_halting: Severity::Warning, order: Order::First };
+    let mut draft = Draft::new(Missing::Halt, conventions, log);
     draft.add_tapes(vec![Alphabet::new(DIGITS[..n_symbols].chars(), SymbolId(0))]);
     for (index, Row { span, cells }) in rows.into_iter().enumerate() {
         let Some(letter) = letter(index) else { break };
@@ -73,7 +76,7 @@ fn beyond_rows(name: &str) -> Result<Option<bool>, String> {
     if LETTERS.contains(name) { Ok(Some(true)) } else { Err("states are letters from `A` to `Z`".to_owned()) }
 }
 
-/// The entry of a text that has one; anything else is noted.
+/// The only entry of a text; reports an error if there are several or none.
 fn only_entry<'t>(text: &'t str, log: &mut Findings) -> Option<Entry<'t>> {
     let mut all = entries(text);
     let Some(first) = all.next() else {
@@ -92,12 +95,6 @@ fn only_entry<'t>(text: &'t str, log: &mut Findings) -> Option<Entry<'t>> {
     log.error(span, "a bbchallenge machine is a single line", "a second line")
         .remedy("put all states on one line, separated by `_`; a comment begins with `#`");
     Some(first)
-}
-
-fn note_passed_over(entry: &Entry<'_>) -> Diagnostic {
-    let end = entry.span.start + entry.text().len();
-    let message = "the text after the machine is ignored";
-    Diagnostic::warning(end - entry.note.len()..end, message, "no part of the machine")
 }
 
 fn no_machine_on(text: &str, line: usize) -> Diagnostic {
@@ -140,14 +137,14 @@ fn rows<'t>(line: &Piece<'t>, log: &mut Findings) -> Vec<Row<'t>> {
     rows
 }
 
-/// Pieces of three characters, the last one shorter if there is a rest.
+/// Pieces of three characters; the last may be shorter.
 fn cells<'t>(row: &Piece<'t>) -> Vec<Piece<'t>> {
     let starts = row.text.char_indices().map(|(at, _)| at).step_by(3);
     let ends: Vec<usize> = starts.chain([row.text.len()]).collect();
     ends.windows(2).map(|ends| row.part(&row.text[ends[0]..ends[1]])).collect()
 }
 
-/// As many cells in every row as in the model row, and not too many rows or cells.
+/// Checks that every row has as many cells as the model row, and that there are not too many rows or cells.
 fn check_shape(rows: &[Row<'_>], model: usize, log: &mut Findings) {
     if let Some(row) = rows.get(LETTERS.len()) {
         let message = format!("{} states, but there are only {} letters", rows.len(), LETTERS.len());
@@ -169,7 +166,7 @@ fn check_shape(rows: &[Row<'_>], model: usize, log: &mut Findings) {
     }
 }
 
-/// The rule that a cell gives for a symbol; nothing if it is undefined, or if something is wrong with it, which is noted.
+/// The rule of a cell; `None` if it is undefined or has an error, which is reported.
 fn rule<'t>(symbol: &'t str, cell: &Piece<'t>, log: &mut Findings) -> Option<DraftRule<'t>> {
     if cell.text == "---" || cell.text == "..." {
         return None;

@@ -1,4 +1,4 @@
-//! Writing the line.
+//! Writes the line.
 
 use super::{DIGITS, LETTERS, letter};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     formats::{Limits, Obstacle},
 };
 
-/// What a line can say. Halting states that no rule enters are left out.
+/// The limits of the format. Halting states that no rule enters are omitted.
 pub(in crate::formats) const LIMITS: Limits = Limits {
     has_stay: false,
     missing: Some(Missing::Halt),
@@ -18,7 +18,7 @@ pub(in crate::formats) const LIMITS: Limits = Limits {
     ..Limits::WIDE
 };
 
-/// Writes a machine. The input is left out: the format has no place for it.
+/// Writes a machine without its input.
 ///
 /// # Errors
 /// If there are not enough digits or letters.
@@ -47,7 +47,7 @@ fn symbols_blank_first(machine: &Machine) -> Result<Vec<SymbolId>, Obstacle> {
     }
     let mut symbols: Vec<SymbolId> = alphabet.symbols().collect();
     symbols.sort_by_key(|&s| s != alphabet.blank());
-    // Symbols that are the digits already keep them, whatever their order.
+    // Symbols whose names are the digits keep them, in any order.
     let mut by_name = symbols.clone();
     by_name[1..].sort_by_key(|&s| alphabet.name(s));
     let are_digits = by_name.iter().zip(0..).skip(1).all(|(&s, digit)| alphabet.name(s) == digit.to_string());
@@ -61,7 +61,7 @@ fn rows_start_first(machine: &Machine) -> Result<Vec<StateId>, Obstacle> {
         let reason = format!("{} states that run, but there are only {} letters", rows.len(), LETTERS.len());
         return Err(Obstacle::States(reason));
     }
-    // States that are the letters already keep them, whatever their order.
+    // States whose names are the letters keep them, in any order.
     let mut by_name = rows.clone();
     by_name.sort_by_key(|&q| &machine.state(q).name);
     let named = |(index, &q): (usize, &StateId)| letter(index) == Some(machine.state(q).name.as_str());
@@ -69,7 +69,7 @@ fn rows_start_first(machine: &Machine) -> Result<Vec<StateId>, Obstacle> {
     Ok(if are_letters { by_name } else { rows })
 }
 
-/// A letter for every state that is a row or is entered by a rule that can apply.
+/// The letters of the states that are rows or that a rule enters.
 fn letters(machine: &Machine, rows: &[StateId]) -> Result<Vec<&'static str>, Obstacle> {
     let mut letters = vec![""; machine.states().len()];
     for (row, letter) in rows.iter().zip((0..).map_while(letter)) {

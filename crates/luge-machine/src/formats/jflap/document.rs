@@ -1,4 +1,4 @@
-//! The XML: states and transitions as they are written, with their places in the text.
+//! Reads the XML: states and transitions with their positions in the text.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -14,11 +14,11 @@ use crate::{
     formats::{DraftState, Piece, head_move},
 };
 
-/// A file's states and transitions.
+/// The states and transitions of a file.
 #[derive(Default)]
 pub(super) struct Structure<'a> {
     pub(super) n_tapes: usize,
-    /// The states, which rules call by their ids.
+    /// The states; rules refer to them by id.
     pub(super) states: Vec<DraftState<'a>>,
     /// The ids of initial states.
     pub(super) initial: Vec<Piece<'a>>,
@@ -30,7 +30,7 @@ pub(super) struct Structure<'a> {
 
 /// A `<transition>`; the lists have one entry per tape.
 pub(super) struct Transition<'a> {
-    /// The place of its state.
+    /// The position of its state in the list.
     pub(super) from: usize,
     pub(super) to: Piece<'a>,
     pub(super) reads: Vec<Read<'a>>,
@@ -65,7 +65,7 @@ pub(super) fn structure<'a>(document: &'a Document<'_>) -> Result<Structure<'a>,
     Ok(draft)
 }
 
-/// Why the structure is no Turing machine: nothing else that is in it could matter then.
+/// The error if the structure is not a Turing machine.
 fn other_kind(root: Node<'_, '_>) -> Option<Diagnostic> {
     const HELP: &str = "only Turing machines are read, of type `turing` or `turingbb`";
     let Some(kind) = child(root, "type") else {
@@ -87,7 +87,7 @@ fn other_kind(root: Node<'_, '_>) -> Option<Diagnostic> {
     Some(Diagnostic::error(tag_span(kind), message, described).with_help(HELP))
 }
 
-/// The opening tag, or what of it stands on its first line.
+/// The opening tag, up to the end of its first line.
 fn tag_span(node: Node<'_, '_>) -> Range<usize> {
     let range = node.range();
     let text = &node.document().input_text()[range.clone()];
@@ -121,7 +121,7 @@ fn not_xml(text: &str, error: &roxmltree::Error) -> Diagnostic {
     Diagnostic::error(at..end, format!("not well-formed XML: {reason}"), "here")
 }
 
-/// An element and what it holds.
+/// The text of an element, with the position of its tag.
 fn piece<'a>(node: Node<'a, '_>) -> Piece<'a> {
     Piece { text: text_of(node), span: tag_span(node) }
 }
@@ -175,7 +175,7 @@ impl<'a> Structure<'a> {
         }
     }
 
-    /// A block whose machine, an element named by its tag, has states of its own is more than a state.
+    /// Reports a block with a machine inside: an element with the name of its tag that has states.
     fn check_empty_block(&mut self, automaton: Node<'_, '_>, block: Node<'_, '_>) {
         let machine = child(block, "tag").and_then(|tag| child(automaton, text_of(tag)));
         let has_state = |machine: Node<'_, '_>| machine.descendants().any(|inner| is_state(&inner));
@@ -186,7 +186,7 @@ impl<'a> Structure<'a> {
         }
     }
 
-    /// Notes the names of all variables, so that a use outside the binding transition is seen.
+    /// Collects the names of all variables, to detect uses in transitions that do not bind them.
     fn find_variables(&mut self, automaton: Node<'a, '_>) {
         for read in automaton.descendants().filter(|node| node.has_tag_name("read")) {
             if let Ok(Read::OneOf { variable, .. }) = labels::read(text_of(read), self.n_tapes) {
@@ -231,7 +231,7 @@ impl<'a> Structure<'a> {
         Some(piece(node))
     }
 
-    /// The elements called `name`, by the tape they are for.
+    /// The elements called `name`, by tape.
     fn per_tape<'i>(&mut self, transition: Node<'a, 'i>, name: &str) -> Vec<Option<Node<'a, 'i>>> {
         let mut found: Vec<Option<Node>> = vec![None; self.n_tapes];
         for node in transition.children().filter(|node| node.has_tag_name(name)) {
@@ -251,7 +251,7 @@ impl<'a> Structure<'a> {
         found
     }
 
-    /// A missing element is the blank, as an empty one is.
+    /// Parses a `<read>`; a missing element is the blank, like an empty one.
     fn read(&mut self, element: Option<Node<'a, '_>>) -> Read<'a> {
         labels::read(element.map_or("", text_of), self.n_tapes).unwrap_or_else(|bad| {
             self.bad_label(element, "read", bad);
@@ -272,7 +272,7 @@ impl<'a> Structure<'a> {
         self.error(node, message, &format!("what to {verb}")).remedy(bad.to_string());
     }
 
-    /// JFLAP remembers a variable's symbol for later steps; a machine has no such memory.
+    /// Reports variables of other transitions: JFLAP remembers them for later steps, a Turing machine cannot.
     fn check_variable_use(&mut self, element: Option<Node<'_, '_>>, own: Option<&str>) {
         let Some(node) = element else { return };
         let label = text_of(node);

@@ -1,4 +1,4 @@
-//! The content of `<read>`, `<write>` and `<move>`.
+//! The labels of `<read>` and `<write>`.
 
 use super::BLANK;
 use crate::formats::pieces::only_character;
@@ -10,7 +10,7 @@ pub(super) enum Read<'l> {
     Any,
     /// `a`, or nothing: the blank.
     Is(&'l str),
-    /// `!x`: any symbol that does not stand in the label.
+    /// `!x`: any symbol that is not in the label.
     Not(&'l str),
     /// `a,b}v`: one of these, remembered in a variable.
     OneOf { symbols: Vec<&'l str>, variable: &'l str },
@@ -27,10 +27,10 @@ pub(super) enum Written<'l> {
     Variable,
 }
 
-/// Why a label could not be read, as advice.
+/// Why a label is invalid, phrased as a remedy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub(super) enum BadLabel {
-    /// More than one character, and no shorthand.
+    /// More than one character, and not a shorthand.
     #[error("a symbol is one character, nothing is the blank, `~` any symbol")]
     TooLong,
     /// A shorthand on a machine with several tapes.
@@ -60,7 +60,7 @@ pub(super) fn read(text: &str, n_tapes: usize) -> Result<Read<'_>, BadLabel> {
     }
 }
 
-/// A `<write>` in a transition that binds `variable`, if it binds one.
+/// Parses a `<write>` in a transition that may bind a variable.
 pub(super) fn write<'l>(text: &'l str, variable: Option<&str>) -> Result<Written<'l>, BadLabel> {
     match text.trim() {
         "" => Ok(Written::Put(BLANK)),
@@ -72,7 +72,7 @@ pub(super) fn write<'l>(text: &'l str, variable: Option<&str>) -> Result<Written
 }
 
 impl<'l> Read<'l> {
-    /// The variable bound here.
+    /// The variable that it binds.
     pub(super) fn variable(&self) -> Option<&'l str> {
         match self {
             Self::OneOf { variable, .. } => Some(variable),
@@ -80,7 +80,7 @@ impl<'l> Read<'l> {
         }
     }
 
-    /// The symbols the label shows to be in the alphabet. A comma inside `!…` is taken as a separator.
+    /// The symbols in the label. A comma inside `!…` is a separator.
     pub(super) fn mentions(&self) -> Vec<&'l str> {
         match self {
             Self::Any => Vec::new(),
@@ -96,7 +96,7 @@ impl<'l> Read<'l> {
         }
     }
 
-    /// Whether the label fits a symbol.
+    /// Whether the label matches a symbol.
     pub(super) fn fits(&self, symbol: &str) -> bool {
         match self {
             Self::Any => true,

@@ -1,4 +1,4 @@
-//! From states and transitions to a machine.
+//! Converts states and transitions to a machine.
 
 use std::collections::HashSet;
 
@@ -10,11 +10,11 @@ use super::{
 use crate::{
     Alphabet, Diagnostic, Missing, Severity,
     diagnostic::Findings,
-    formats::{Custom, Draft, DraftRule, Loaded, Order, Piece, ReadOptions, collected},
+    formats::{Conventions, Draft, DraftRule, Loaded, Order, Piece, ReadOptions, collected_alphabet},
 };
 
-/// Reads a machine whose tapes may also hold the characters of these texts, one per tape, although no transition names them.
-/// Transitions that differ only in such characters, as `!a` and `!b` do, may not be deterministic on them: that is an error.
+/// Reads a machine. Characters of the input that no transition mentions become symbols. Transitions such as `!a` and `!b`
+/// both match them, which is an error if the machine is then not deterministic.
 pub(in crate::formats) fn read(text: &str, options: &ReadOptions) -> Result<Loaded, Vec<Diagnostic>> {
     let document = document::parse(text)?;
     let Structure { n_tapes, states, initial, transitions, mut findings, .. } =
@@ -39,12 +39,12 @@ pub(in crate::formats) fn read(text: &str, options: &ReadOptions) -> Result<Load
     let used: Vec<&Transition> = transitions.iter().filter(applies).collect();
     let alphabet = |tape: usize| alphabet(&used, tape, options.inputs.get(tape), &mut findings);
     let alphabets: Vec<Alphabet> = (0..n_tapes).map(alphabet).collect();
-    let custom = Custom {
+    let conventions = Conventions {
         undeclared: |_| Err("the ids are those of `<state>` and `<block>`".to_owned()),
         rules_of_halting: Severity::Warning,
         order: Order::None { warns: false },
     };
-    let mut draft = Draft::new(Missing::Reject, custom, findings);
+    let mut draft = Draft::new(Missing::Reject, conventions, findings);
     draft.states = states;
     draft.start = initial.into_iter().next();
     draft.add_tapes(alphabets.clone());
@@ -58,8 +58,8 @@ pub(in crate::formats) fn read(text: &str, options: &ReadOptions) -> Result<Load
     draft.resolve(text)
 }
 
-/// The symbols that transitions mention, and those of the input that no transition does. The blank is called `_` unless that is
-/// another symbol.
+/// The alphabet of a tape: the symbols in the transitions and the input. The blank is called `_` unless that is another
+/// symbol.
 fn alphabet(
     transitions: &[&Transition<'_>],
     tape: usize,
@@ -77,10 +77,10 @@ fn alphabet(
     }
     let blank = if mentioned.iter().any(|symbol| symbol.text == "_") { BLANK } else { "_" };
     let input = input.map(|input| input.replace(BLANK, ""));
-    collected(blank, mentioned, true, input.as_ref(), findings)
+    collected_alphabet(blank, mentioned, true, input.as_ref(), findings)
 }
 
-/// The rules of a transition: one, or on a single tape one per symbol that `!x` or `a,b}v` fits.
+/// The rules of a transition: one, or on a single tape one per symbol that `!x` or `a,b}v` matches.
 fn rules<'a>(transition: &Transition<'a>, alphabets: &'a [Alphabet]) -> Vec<DraftRule<'a>> {
     let Transition { reads, writes, moves, to, span, .. } = transition;
     let blank = |tape: &'a Alphabet| tape.name(tape.blank());
@@ -88,7 +88,7 @@ fn rules<'a>(transition: &Transition<'a>, alphabets: &'a [Alphabet]) -> Vec<Draf
         let text = if symbol == BLANK { blank(tape) } else { symbol };
         Some(Piece { text, span: span.clone() })
     };
-    // A variable without its own read is refused before, so it keeps what is there.
+    // A variable is only written where it was read, so the symbol does not change.
     let put = |(written, tape): (&Written<'a>, &'a Alphabet)| match written {
         Written::Keep | Written::Variable => None,
         Written::Put(symbol) => piece(tape, symbol),

@@ -1,4 +1,4 @@
-//! Writes `.jff` files, the states on a grid so that JFLAP can show them.
+//! Writes `.jff` files. The states are placed on a grid for display in JFLAP.
 
 use super::BLANK;
 use crate::{
@@ -6,25 +6,25 @@ use crate::{
     formats::{KnownRules, Limits, spelling_problem, unnamed_symbols},
 };
 
-/// States in a row, and the distance between them.
+/// The number of states in a row of the grid, and the distance between them.
 const PER_ROW: usize = 8;
 const SPACING: usize = 120;
 
-/// What a structure can say. It declares no alphabets: a symbol that no rule mentions would be lost.
+/// The limits of the format. It declares no alphabets, so symbols that no rule mentions are lost.
 pub(in crate::formats) const LIMITS: Limits = Limits {
     has_one_tape: false,
     may_reject: false,
     symbol_problem: |alphabet, symbol| spelling_problem(alphabet, symbol, character_problem),
     name_problem: |name| {
-        let is_odd = name.is_empty() || !name.chars().all(is_xml);
-        is_odd.then(|| format!("the name `{}` cannot stand in XML", name.escape_debug()))
+        let is_invalid = name.is_empty() || !name.chars().all(is_xml);
+        is_invalid.then(|| format!("the name `{}` cannot stand in XML", name.escape_debug()))
     },
     expands: |rules| !KnownRules::are_unordered(rules),
     keeps_unnamed: |machine, _| mention_all(machine).is_some(),
     ..Limits::WIDE
 };
 
-/// Writes a machine, its states on a grid. The format has no place for an input.
+/// Writes a machine without its input.
 pub(in crate::formats) fn write(machine: &Machine) -> String {
     let special = mention_all(machine);
     let mut text =
@@ -56,12 +56,12 @@ fn all_rules(machine: &Machine) -> impl Iterator<Item = (StateId, &Rule)> {
     machine.state_ids().flat_map(|state| machine.rules(state).iter().map(move |rule| (state, rule)))
 }
 
-/// A symbol as it is written: the blank is nothing.
+/// The label of a symbol; that of the blank is empty.
 fn label(alphabet: &Alphabet, symbol: SymbolId) -> &str {
     if symbol == alphabet.blank() { "" } else { alphabet.name(symbol) }
 }
 
-/// A rule as a transition; `read`, if it is given, stands in place of what the rule reads.
+/// A rule as a transition; `read` replaces the label that the rule reads.
 fn transition(machine: &Machine, state: StateId, rule: &Rule, read: Option<&str>) -> String {
     let mut text = format!("    <transition><from>{state}</from><to>{}</to>", rule.next);
     for (index, tape) in machine.tapes().iter().enumerate() {
@@ -112,13 +112,13 @@ fn character_problem(c: char) -> Option<String> {
     }
 }
 
-/// On a single tape symbols that no rule mentions come back if a rule that can is written a second time, reading instead of its
-/// symbol `!` and all others. Returns that rule and its label.
+/// On a single tape, symbols that no rule mentions are preserved by a second copy of some rule, which reads `!` and all
+/// other symbols instead of its own. Returns that rule and the label.
 fn mention_all(machine: &Machine) -> Option<(&Rule, String)> {
     let [tape] = machine.tapes() else { return None };
     let alphabet = &tape.alphabet;
     let lost = unnamed_symbols(machine, 0);
-    // Inside `!…` a comma separates, so a comma that nothing else mentions cannot be mentioned there.
+    // Inside `!…` a comma is a separator, so it cannot be listed there.
     if lost.is_empty() || lost.iter().any(|&symbol| alphabet.name(symbol) == ",") {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Reads the lines into quintuples, and these into the rules of each state in their order of precedence.
+//! Reads lines as quintuples, and sorts the rules of each state by precedence.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,15 +7,15 @@ use crate::{
     Diagnostic, Missing, Move, Severity,
     diagnostic::Findings,
     formats::{
-        Custom, Draft, DraftRule, DraftState, Loaded, Order, Piece, ReadOptions, check_symbol, collected,
-        distinct, head_move, lines, listed,
+        Conventions, Draft, DraftRule, DraftState, Loaded, Order, Piece, ReadOptions, check_symbol,
+        collected_alphabet, distinct, head_move, lines, listed,
     },
 };
 
-/// One line and its number.
+/// A rule and its line number.
 struct Quintuple<'t> {
     line: usize,
-    /// All of them.
+    /// The whole rule.
     words: Piece<'t>,
     state: Piece<'t>,
     read: Piece<'t>,
@@ -24,8 +24,7 @@ struct Quintuple<'t> {
     next: Piece<'t>,
 }
 
-/// Reads a machine that starts in `0`, or in another state, as the site's field for the initial state allows. Its tape may also hold
-/// the characters of an input that no rule names: `*` matches them, and where no rule does the machine dies.
+/// Reads a machine. Characters of the input that no rule mentions become symbols, which `*` matches.
 pub(in crate::formats) fn read(text: &str, options: &ReadOptions) -> Result<Loaded, Vec<Diagnostic>> {
     let mut log = Findings::default();
     let numbered = (1..).zip(lines(text));
@@ -42,18 +41,18 @@ pub(in crate::formats) fn read(text: &str, options: &ReadOptions) -> Result<Load
     let (laid, head) = initial_tape(text, &mut log).map_or((None, 0), |(laid, head)| (Some(laid), head));
     let in_rules = quintuples.iter().flat_map(|q| [&q.read, &q.write]).filter(|symbol| symbol.text != ANY);
     let named = in_rules.chain(laid.iter().flatten()).cloned();
-    let alphabet = collected(BLANK, named, true, options.inputs.first(), &mut log);
+    let alphabet = collected_alphabet(BLANK, named, true, options.inputs.first(), &mut log);
     let n_symbols = alphabet.len();
 
-    let custom = Custom {
+    let conventions = Conventions {
         undeclared: |name| Ok(halts(name).then(|| accepts(name))),
         rules_of_halting: Severity::Warning,
         order: Order::First,
     };
-    let mut draft = Draft::new(Missing::Reject, custom, log);
+    let mut draft = Draft::new(Missing::Reject, conventions, log);
     draft.add_tapes(vec![alphabet]);
     if let Some(laid) = &laid {
-        draft.lay(laid.iter().map(|symbol| symbol.text), head);
+        draft.set_input(laid.iter().map(|symbol| symbol.text), head);
     }
     let start = asked.unwrap_or(START);
     let own = quintuples.iter().map(|q| q.state.text);
@@ -67,7 +66,7 @@ pub(in crate::formats) fn read(text: &str, options: &ReadOptions) -> Result<Load
     draft.resolve(text)
 }
 
-/// Whether any rule is for the state the machine starts in.
+/// Reports a start state without rules.
 fn check_start(quintuples: &[Quintuple<'_>], asked: Option<&str>, log: &mut Findings) {
     let start = asked.unwrap_or(START);
     if quintuples.iter().any(|q| q.state.text == ANY || q.state.text == start) && !halts(start) {
@@ -85,7 +84,7 @@ fn check_start(quintuples: &[Quintuple<'_>], asked: Option<&str>, log: &mut Find
     log.warning(span, message, label).remedy(format!("{help}; the states with rules are {states}"));
 }
 
-/// Reads the words of one line; anything wrong with them is noted.
+/// Parses one line; errors are reported.
 fn quintuple<'t>(line: usize, piece: &Piece<'t>, log: &mut Findings) -> Option<Quintuple<'t>> {
     const HELP: &str = "the order is: state, symbol read, symbol written, direction, new state";
     let all = piece.before(";").trimmed();
@@ -113,7 +112,7 @@ fn quintuple<'t>(line: usize, piece: &Piece<'t>, log: &mut Findings) -> Option<Q
     (log.count() == n_findings).then_some(Quintuple { line, words: all, state, read, write, head, next })
 }
 
-/// The quintuples that count: of those for the same state and symbol the last one.
+/// The quintuples of each state. Of those for the same symbol only the last counts.
 fn by_state<'t, 'q>(
     quintuples: &'q [Quintuple<'t>],
     log: &mut Findings,
@@ -141,8 +140,8 @@ fn by_state<'t, 'q>(
     by_state
 }
 
-/// The symbols that the first comment with `$INITIAL_TAPE` lays on the tape, and the head's cell: a space is a blank, the first `*`
-/// marks the head. A tape that no rule could read is ignored with a warning.
+/// The symbols of the first comment with `$INITIAL_TAPE`, and the head's cell: a space is a blank, the first `*` marks the
+/// head. A tape with characters that cannot be symbols is ignored with a warning.
 fn initial_tape<'t>(text: &'t str, log: &mut Findings) -> Option<(Vec<Piece<'t>>, i64)> {
     let mut found = None;
     for tape in lines(text).filter_map(|line| tape_comment(&line)) {
@@ -156,12 +155,12 @@ fn initial_tape<'t>(text: &'t str, log: &mut Findings) -> Option<(Vec<Piece<'t>>
             symbols.remove(head);
         }
         symbols.iter_mut().filter(|symbol| symbol.text == " ").for_each(|blank| blank.text = BLANK);
-        let is_odd = |c: char| c == '*' || c == ';' || c.is_whitespace() || c.is_control();
-        let odd: BTreeSet<&str> = symbols.iter().map(|s| s.text).filter(|s| s.contains(is_odd)).collect();
+        let is_invalid = |c: char| c == '*' || c == ';' || c.is_whitespace() || c.is_control();
+        let odd: BTreeSet<&str> = symbols.iter().map(|s| s.text).filter(|s| s.contains(is_invalid)).collect();
         if let Some(odd) = odd.first() {
             let problem = format!("no rule can name the symbol `{}`", odd.escape_debug());
             let message = format!("the initial tape is ignored: {problem}");
-            log.warning(tape.span, message, "not laid on the tape");
+            log.warning(tape.span, message, "not used");
             continue;
         }
         found = Some((symbols, i64::try_from(marked.unwrap_or(0)).unwrap_or(i64::MAX)));
@@ -169,7 +168,7 @@ fn initial_tape<'t>(text: &'t str, log: &mut Findings) -> Option<(Vec<Piece<'t>>
     found
 }
 
-/// The tape that the comment of a line gives.
+/// The initial tape in the comment of a line.
 fn tape_comment<'t>(line: &Piece<'t>) -> Option<Piece<'t>> {
     let (_, comment) = line.text.split_once(';')?;
     let (_, rest) = comment.split_once(INITIAL_TAPE)?;
@@ -177,9 +176,9 @@ fn tape_comment<'t>(line: &Piece<'t>) -> Option<Piece<'t>> {
     (!tape.is_empty()).then(|| line.part(tape))
 }
 
-/// The rules of one state in order of precedence, without those that can never apply.
+/// The rules of a state in order of precedence, without those that never apply.
 ///
-/// `own` are the state's quintuples and `shared` those of state `*`, each without duplicates.
+/// `own` are the quintuples of the state and `shared` those of `*`, each without duplicates.
 fn resolved<'t>(
     state: &Piece<'t>,
     own: &[&Quintuple<'t>],

@@ -1,4 +1,4 @@
-//! Writing the lines, state by state.
+//! Writes the rules, state by state.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::{
     formats::{Limits, Obstacle, first_free, only_character, unnamed_symbols},
 };
 
-/// What the rules can say.
+/// The limits of the format.
 pub(in crate::formats) const LIMITS: Limits =
     Limits { missing: None, start_may_halt: false, symbol_problem, ..Limits::WIDE };
 
@@ -31,7 +31,7 @@ pub(in crate::formats) fn write(machine: &Machine, input: Option<&Input>) -> Res
         format!("{state} {read} {write} {head} {next}\n")
     };
     let mut text = input.map_or(Ok(String::new()), |input| initial_tape(&symbols, input))?;
-    // A symbol that stands behind wildcards only would be lost.
+    // A symbol that only wildcards match would be lost, so the start state gets an extra rule for it.
     for symbol in unnamed_symbols(machine, 0) {
         if let Some(rule) = machine.rule_for(machine.start(), &[symbol]) {
             text.push_str(&line(machine.start(), Pattern::Is(symbol), rule));
@@ -45,7 +45,7 @@ pub(in crate::formats) fn write(machine: &Machine, input: Option<&Input>) -> Res
     Ok(text)
 }
 
-/// The comment with the input; nothing for a blank one.
+/// The comment with the input; empty for a blank input.
 fn initial_tape(symbols: &[&str], input: &Input) -> Result<String, Obstacle> {
     let refused = |reason: &str| Obstacle::Input(reason.to_owned());
     let laid = match input.tapes.as_slice() {
@@ -67,7 +67,7 @@ fn initial_tape(symbols: &[&str], input: &Input) -> Result<String, Obstacle> {
     })
 }
 
-/// The blank is `_`, and a symbol that had that name takes the blank's.
+/// The spelling of a symbol: the blank is `_`, and a symbol with that name gets the blank's name.
 fn spelled_symbol(alphabet: &Alphabet, symbol: SymbolId) -> &str {
     match alphabet.name(symbol) {
         _ if symbol == alphabet.blank() => BLANK,
@@ -86,7 +86,7 @@ fn symbol_problem(alphabet: &Alphabet, symbol: SymbolId) -> Option<String> {
     })
 }
 
-/// A name per state that says whether it halts and accepts; the start is `0`.
+/// The names of the states, which determine whether they halt and accept; the start is `0`.
 fn spell_states(machine: &Machine) -> Vec<String> {
     let start = machine.start();
     let fits = |state: StateId, name: &str| match machine.halting(state) {
@@ -98,7 +98,7 @@ fn spell_states(machine: &Machine) -> Vec<String> {
         name => name,
     };
     let can_stay = |state: StateId| spelled(wish(state)) == wish(state) && fits(state, wish(state));
-    // Names that can stay are given out first, so that no changed name takes them.
+    // Names that need no change are assigned first, so that no changed name takes them.
     let mut others: Vec<StateId> = machine.state_ids().filter(|&state| state != start).collect();
     others.sort_by_key(|&state| !can_stay(state));
     let mut taken = BTreeSet::from([START.to_owned()]);
@@ -112,14 +112,14 @@ fn spell_states(machine: &Machine) -> Vec<String> {
             Some(true) => "halt-",
         };
         let stem = format!("{prefix}{name}");
-        // An accepting state may not be called anything with `reject` in it.
+        // The name of an accepting state must not contain `reject`.
         let stem = if fits(state, &stem) { stem } else { "halt-accept".to_owned() };
         names[state.index()] = first_free(&stem, |name| taken.insert(name.to_owned()));
     }
     names
 }
 
-/// The name without blank space and `;`.
+/// The name with `-` in place of blank space and `;`.
 fn spelled(name: &str) -> String {
     match name {
         "" | ANY => "state".to_owned(),

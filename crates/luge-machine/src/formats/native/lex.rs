@@ -1,15 +1,15 @@
-//! One line of a `.tm` file as tokens.
+//! The tokens of a line of a `.tm` file.
 
 use std::ops::Range;
 
 use crate::{Diagnostic, formats::Piece};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// A name or keyword as it stands.
+    /// A name or keyword without quotes.
     Bare(String),
-    /// A name in quotes, its escapes resolved: never a keyword or wildcard.
+    /// A name in quotes, with escapes resolved; never a keyword or a wildcard.
     Quoted(String),
     /// `:`
     Colon,
@@ -19,7 +19,7 @@ pub(super) enum Kind {
     Arrow,
 }
 
-/// A piece of a line and where it stands in the text.
+/// A token and its position in the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Token {
     pub(super) kind: Kind,
@@ -27,17 +27,17 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// The name of a token that is known to spell one.
+    /// The name of a token that is known to be one.
     pub(super) fn text(&self) -> &str {
         self.name().unwrap_or_default()
     }
 
-    /// The name of such a token and its place.
+    /// The name of such a token, with its position.
     pub(super) fn piece(&self) -> Piece<'_> {
         Piece { text: self.text(), span: self.span.clone() }
     }
 
-    /// The name the token spells, if it spells one.
+    /// The name, if the token is one.
     pub(super) fn name(&self) -> Option<&str> {
         match &self.kind {
             Kind::Bare(name) | Kind::Quoted(name) => Some(name),
@@ -45,13 +45,13 @@ impl Token {
         }
     }
 
-    /// Whether the token is this keyword, not quoted.
+    /// Whether the token is this keyword, without quotes.
     pub(super) fn is(&self, keyword: &str) -> bool {
         matches!(&self.kind, Kind::Bare(word) if word == keyword)
     }
 }
 
-/// Whether a bare word ends before this character.
+/// Whether this character ends a bare word.
 pub(super) fn ends_bare_word(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '"' | '#' | ',' | ':')
 }
@@ -90,7 +90,7 @@ pub(super) fn tokens(text: &str, line: Range<usize>) -> Result<Vec<Token>, Diagn
     Ok(tokens)
 }
 
-/// The name in quotes that begins at `start`, and its length.
+/// The quoted name at `start`, and its length.
 fn quoted(text: &str, start: usize, line_end: usize) -> Result<(Kind, usize), Diagnostic> {
     let mut name = String::new();
     let mut at = start + 1;
@@ -116,7 +116,7 @@ fn quoted(text: &str, start: usize, line_end: usize) -> Result<(Kind, usize), Di
         .with_help("close it on the same line with `\"`"))
 }
 
-/// The character an escape stands for, and the length of its text after the backslash.
+/// The character of an escape, and the length of its text after the backslash.
 fn escape(rest: &str) -> Option<(char, usize)> {
     match rest.chars().next()? {
         c @ ('"' | '\\') => Some((c, 1)),
@@ -132,7 +132,7 @@ fn escape(rest: &str) -> Option<(char, usize)> {
     }
 }
 
-/// A name as it must be written to be read back: bare if it can be.
+/// The spelling of a name: bare if possible, else in quotes.
 pub(super) fn spelled(name: &str) -> String {
     let plain = !name.is_empty()
         && !name.contains(ends_bare_word)

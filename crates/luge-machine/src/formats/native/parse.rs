@@ -1,4 +1,4 @@
-//! The lines of a `.tm` file.
+//! Reads `.tm` files.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -10,14 +10,14 @@ use crate::{
     Access, Alphabet, Diagnostic, Input, Missing, Move, SampleUse, Severity, SymbolId, Tape, TapeInput,
     diagnostic::Findings,
     formats::{
-        Custom, Draft, DraftRule, DraftState, Loaded, MAX_SYMBOLS, Order, Piece, lines, resolve::symbol,
+        Conventions, Draft, DraftRule, DraftState, Loaded, MAX_SYMBOLS, Order, Piece, lines, resolve::symbol,
     },
 };
 
 /// Reads a `.tm` file.
 ///
 /// # Errors
-/// All errors found, in the order of the text, and the warnings with them.
+/// All errors, in the order of the text, together with the warnings.
 pub(in crate::formats) fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
     let mut findings = Findings::default();
     let mut all = Vec::new();
@@ -27,14 +27,14 @@ pub(in crate::formats) fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
             Err(error) => _ = findings.push(trimmed(error, text)),
         }
     }
-    let custom = Custom {
+    let conventions = Conventions {
         undeclared: |name| {
             Err(format!("states are declared as `{name}:`, `{name}: accept` or `{name}: reject`"))
         },
         rules_of_halting: Severity::Error,
         order: Order::First,
     };
-    let draft = Draft::new(Missing::default(), custom, findings);
+    let draft = Draft::new(Missing::default(), conventions, findings);
     let mut file =
         File { draft, has_header: false, says_missing: false, lacks_tape: false, inputs: Vec::new() };
     for line in all.iter().filter(|line| !line.is_empty()) {
@@ -45,24 +45,24 @@ pub(in crate::formats) fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
     file.complete(text.len()).resolve(text)
 }
 
-/// A file as far as it is read. A line that cannot be read is left out and noted.
+/// The file as read so far. A line with an error is reported and skipped.
 struct File<'t> {
     draft: Draft<'t>,
     has_header: bool,
     says_missing: bool,
-    /// Whether a tape's line could not be read, so that tapes cannot be counted.
+    /// Whether a tape's line had an error, so that the number of tapes is unknown.
     lacks_tape: bool,
-    /// `input work: 0 1 1 head 2`, looked up when all tapes are known.
+    /// `input work: 0 1 1 head 2`, resolved when all tapes are known.
     inputs: Vec<(&'t Token, Vec<Piece<'t>>, i64)>,
 }
 
-/// A span that reaches to the end of a line leaves out the line break.
+/// Removes the line break from the end of a span.
 fn trimmed(mut error: Diagnostic, text: &str) -> Diagnostic {
     error.span.end = error.span.start + text[error.span.clone()].trim_end().len();
     error
 }
 
-/// From the first to the last of some tokens.
+/// The span of some tokens.
 fn span_of(tokens: &[Token]) -> Range<usize> {
     match (tokens.first(), tokens.last()) {
         (Some(first), Some(last)) => first.span.start..last.span.end,
@@ -70,7 +70,7 @@ fn span_of(tokens: &[Token]) -> Range<usize> {
     }
 }
 
-/// Refuses some tokens.
+/// An error about some tokens.
 fn refused(tokens: &[Token], message: impl Into<String>, label: &str) -> Diagnostic {
     Diagnostic::error(span_of(tokens), message, label)
 }
@@ -271,44 +271,35 @@ impl<'t> File<'t> {
         Ok(())
     }
 
-    /// Looks for what a file must have, unless something else is wrong with it, and lays the inputs.
+    /// Reports missing parts, unless the file has other errors, and resolves the inputs.
     fn complete(mut self, end: usize) -> Draft<'t> {
-        let has_tape = !self.draft.tapes.is_empty();
-        let needed = [
-            (
-                self.has_header,
-                0,
-                ("the file does not begin with `machine`", "expected here"),
-                "the first line is `machine` or `machine \"NAME\"`",
-            ),
-            (
-                has_tape,
-                end,
-                ("the machine has no tape", "the file ends here"),
-                "declare one, as in `tape work: 0 1 blank 0`",
-            ),
-            (
-                !self.draft.states.is_empty(),
-                end,
-                ("the machine has no state", "the file ends here"),
-                "declare one, as in `scan:` or `done: accept`",
-            ),
-        ];
-        for (_, at, (message, label), help) in needed.into_iter().filter(|(is_there, ..)| !is_there) {
-            if self.draft.findings.is_empty() {
-                self.draft.findings.error(at..at, message, label).remedy(help);
-            }
+        let Draft { tapes, states, findings, .. } = &mut self.draft;
+        let end = end..end;
+        if !findings.is_empty() {
+            // The missing part may be the one with the error.
+        } else if !self.has_header {
+            findings
+                .error(0..0, "the file does not begin with `machine`", "expected here")
+                .remedy("the first line is `machine` or `machine \"NAME\"`");
+        } else if tapes.is_empty() {
+            findings
+                .error(end, "the machine has no tape", "the file ends here")
+                .remedy("declare one, as in `tape work: 0 1 blank 0`");
+        } else if states.is_empty() {
+            findings
+                .error(end, "the machine has no state", "the file ends here")
+                .remedy("declare one, as in `scan:` or `done: accept`");
         }
         if self.lacks_tape {
             self.draft.states.iter_mut().for_each(|state| state.rules.clear());
         }
-        self.draft.input = self.laid();
+        self.draft.input = self.resolved_inputs();
         self.draft
     }
 
-    fn laid(&mut self) -> Option<Input> {
+    fn resolved_inputs(&mut self) -> Option<Input> {
         let Draft { tapes, findings, .. } = &mut self.draft;
-        let mut laid: BTreeMap<usize, TapeInput> = BTreeMap::new();
+        let mut inputs: BTreeMap<usize, TapeInput> = BTreeMap::new();
         for (token, symbols, head) in &self.inputs {
             let name = token.text();
             let Some(index) = tapes.iter().position(|tape| tape.name == name) else {
@@ -320,16 +311,16 @@ impl<'t> File<'t> {
                 continue;
             };
             let symbols = symbols.iter().map(|name| symbol(&tapes[index], name, findings)).collect();
-            if laid.insert(index, TapeInput { symbols, head: *head }).is_some() {
+            if inputs.insert(index, TapeInput { symbols, head: *head }).is_some() {
                 findings.error(&token.span, format!("a second input for tape `{name}`"), "again here");
             }
         }
-        let last = *laid.keys().next_back()?;
-        Some(Input { tapes: (0..=last).map(|tape| laid.remove(&tape).unwrap_or_default()).collect() })
+        let last = *inputs.keys().next_back()?;
+        Some(Input { tapes: (0..=last).map(|tape| inputs.remove(&tape).unwrap_or_default()).collect() })
     }
 }
 
-/// What a rule reads or writes: `*` stands for any symbol.
+/// The reads or writes of a rule; `*` is `None`.
 fn symbols<'t>(tokens: &'t [Token]) -> Result<Vec<Option<Piece<'t>>>, Diagnostic> {
     Ok(names(tokens)?.iter().map(|token| (!token.is("*")).then(|| token.piece())).collect())
 }
@@ -339,7 +330,7 @@ fn head_move(token: &Token) -> Result<Move, Diagnostic> {
     known.ok_or_else(|| Diagnostic::error(token.span.clone(), "unknown move", "expected `L`, `S` or `R`"))
 }
 
-/// What follows the colon at `index`.
+/// The tokens after the colon at `index`.
 fn after_colon(line: &[Token], index: usize) -> Option<&[Token]> {
     (line.get(index)?.kind == Kind::Colon).then(|| &line[index + 1..])
 }
@@ -351,7 +342,7 @@ fn names(tokens: &[Token]) -> Result<&[Token], Diagnostic> {
     Err(Diagnostic::error(other.span.clone(), "expected a symbol", "not a symbol").with_help(HELP))
 }
 
-/// The token at `index` is wrong, or the line ends before it.
+/// The error that the token at `index` is wrong or missing.
 fn expected(line: &[Token], index: usize, what: &str, help: &str) -> Diagnostic {
     let end = span_of(line).end;
     let (span, label) = match line.get(index) {

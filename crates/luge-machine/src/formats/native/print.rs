@@ -1,4 +1,4 @@
-//! Writes `.tm` files, the columns of a state's rules lined up.
+//! Writes `.tm` files, with the rules of a state aligned in columns.
 
 use super::{
     FARTHEST_HEAD,
@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{Access, Input, Machine, Missing, Rule, StateKind, SymbolId, Tape, TapeInput, formats::Obstacle};
 
-/// Writes a `.tm` file. A blank input is not written: the tapes are blank without it.
+/// Writes a `.tm` file. A blank input is omitted.
 ///
 /// # Errors
 /// If the input has more tapes than the machine or symbols that its tapes do not have.
@@ -41,33 +41,35 @@ pub(in crate::formats) fn write(machine: &Machine, input: Option<&Input>) -> Res
     Ok(text)
 }
 
-/// Symbols with longer names are not lined up.
+/// Symbols with longer names are not aligned.
 const WIDEST: usize = 64;
 
-/// One line per tape that has an input; the last one always, so that as many are read back.
+/// One line per tape with an input, and always one for the last tape, so that reading gives the same number of tapes.
 fn inputs(machine: &Machine, input: &Input) -> Result<String, Obstacle> {
-    let (n_laid, n_tapes) = (input.tapes.len(), machine.n_tapes());
-    if n_laid > n_tapes {
-        return Err(Obstacle::Input(format!("it has {n_laid} tapes, the machine {n_tapes}")));
+    let (n_inputs, n_tapes) = (input.tapes.len(), machine.n_tapes());
+    if n_inputs > n_tapes {
+        return Err(Obstacle::Input(format!("it has {n_inputs} tapes, the machine {n_tapes}")));
     }
     let mut text = String::new();
-    for (index, (Tape { name, alphabet, .. }, laid)) in machine.tapes().iter().zip(&input.tapes).enumerate() {
-        if index + 1 < n_laid && *laid == TapeInput::default() {
+    for (index, (Tape { name, alphabet, .. }, tape_input)) in
+        machine.tapes().iter().zip(&input.tapes).enumerate()
+    {
+        if index + 1 < n_inputs && *tape_input == TapeInput::default() {
             continue;
         }
-        if let Some(unknown) = laid.symbols.iter().find(|s| s.index() >= alphabet.len()) {
+        if let Some(unknown) = tape_input.symbols.iter().find(|s| s.index() >= alphabet.len()) {
             return Err(Obstacle::Input(format!("tape `{name}` has no symbol {unknown}")));
         }
-        if laid.head.unsigned_abs() > FARTHEST_HEAD.unsigned_abs() {
-            let reason = format!("the head of tape `{name}` starts on cell {}", laid.head);
+        if tape_input.head.unsigned_abs() > FARTHEST_HEAD.unsigned_abs() {
+            let reason = format!("the head of tape `{name}` starts on cell {}", tape_input.head);
             return Err(Obstacle::Input(reason));
         }
         text += &format!("input {}:", spelled(name));
-        for &symbol in &laid.symbols {
+        for &symbol in &tape_input.symbols {
             text += &format!(" {}", spelled(alphabet.name(symbol)));
         }
-        if laid.head != 0 {
-            text += &format!(" head {}", laid.head);
+        if tape_input.head != 0 {
+            text += &format!(" head {}", tape_input.head);
         }
         text.push('\n');
     }

@@ -1,4 +1,4 @@
-//! From the document to the machine.
+//! Reads the machine in a YAML document.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -13,22 +13,22 @@ use crate::{
     Diagnostic, Missing, Move, Severity,
     diagnostic::Findings,
     formats::{
-        Custom, Draft, DraftRule, DraftState, Loaded, Order, Piece, ReadOptions, check_symbol, collected,
-        listed,
+        Conventions, Draft, DraftRule, DraftState, Loaded, Order, Piece, ReadOptions, check_symbol,
+        collected_alphabet, listed,
     },
 };
 
-/// The keys of a bare machine, and those that older files may carry.
+/// The keys of a machine, and those of older files.
 const KEYS: [&str; 6] = ["name", "input", "blank", "start state", "synonyms", "table"];
-const PASSED_OVER: [&str; 3] = ["source", saved::SOURCE_CODE, "positions"];
+const IGNORED_KEYS: [&str; 3] = ["source", saved::SOURCE_CODE, "positions"];
 
-/// What aliases may add to the entries that stand in the text itself.
+/// The most entries that aliases may add to those in the text.
 const MAX_SHARED: usize = 100_000;
 
-/// Reads a machine, bare or in a document as the site saves it.
+/// Reads a machine, or a document that the site saved with a machine inside.
 ///
 /// # Errors
-/// All errors found in the text, in order, and the warnings with them.
+/// All errors in the text, in order, together with the warnings.
 pub(in crate::formats) fn read(text: &str, options: &ReadOptions) -> Result<Loaded, Vec<Diagnostic>> {
     let document = Document::parse(text).map_err(|error| vec![error])?;
     match saved::source_code(&document) {
@@ -37,7 +37,7 @@ pub(in crate::formats) fn read(text: &str, options: &ReadOptions) -> Result<Load
     }
 }
 
-/// Reads the bare machine.
+/// Reads a machine.
 pub(super) fn machine(
     document: &Document,
     text: &str,
@@ -49,7 +49,7 @@ pub(super) fn machine(
         states: HashSet::new(),
         synonyms: HashMap::new(),
         instructions: None,
-        // Without aliases every entry takes up a byte at least.
+        // Without aliases every entry takes at least one byte.
         n_left: text.len() + MAX_SHARED,
     };
     let top = reader.top();
@@ -64,26 +64,26 @@ pub(super) fn machine(
         characters.map(|character| Piece { span: piece.span.clone(), ..character }).collect::<Vec<_>>()
     });
 
-    let custom = Custom {
+    let conventions = Conventions {
         undeclared: |name| Err(format!("declare `{name}` in `table`")),
         rules_of_halting: Severity::Error,
         order: Order::First,
     };
-    let mut draft = Draft::new(Missing::Halt, custom, reader.findings);
+    let mut draft = Draft::new(Missing::Halt, conventions, reader.findings);
     draft.name = value("name").and_then(|node| document.text(node));
     draft.states = states;
     draft.start = start;
     let named = draft.named(0).into_iter().chain(laid.iter().flatten().cloned());
     let blank = blank.map_or(" ", |blank| blank.text);
-    let alphabet = collected(blank, named, true, options.inputs.first(), &mut draft.findings);
+    let alphabet = collected_alphabet(blank, named, true, options.inputs.first(), &mut draft.findings);
     draft.add_tapes(vec![alphabet]);
     if let Some(laid) = laid {
-        draft.lay(laid.into_iter().map(|character| character.text), 0);
+        draft.set_input(laid.into_iter().map(|character| character.text), 0);
     }
     draft.resolve(text)
 }
 
-/// What to do; no target means the same state, nothing to write means to keep.
+/// An instruction; without a target the state does not change, without a write the cell does not.
 #[derive(Clone)]
 struct Instruction<'d> {
     write: Option<Piece<'d>>,
@@ -94,17 +94,17 @@ struct Instruction<'d> {
 struct Reader<'d> {
     document: &'d Document,
     findings: Findings,
-    /// How many more entries of maps and lists are read.
+    /// The number of further entries that may be read.
     n_left: usize,
     /// The states of the table.
     states: HashSet<&'d str>,
     /// `None` for a synonym that has an error of its own.
     synonyms: HashMap<&'d str, Option<Instruction<'d>>>,
-    /// What an instruction can be, in words, once they were needed.
+    /// The possible instructions in words, once they are needed.
     instructions: Option<String>,
 }
 
-/// What an instruction can be, the synonyms with it.
+/// The possible instructions in words, including the synonyms.
 fn instructions(synonyms: &HashMap<&str, Option<Instruction<'_>>>) -> String {
     let known: BTreeSet<&str> = synonyms.keys().copied().collect();
     let help = "an instruction is `L`, `R`, a synonym, or a map such as `{write: 1, L: state}`";
@@ -116,7 +116,7 @@ impl<'d> Reader<'d> {
         self.findings.error(&self.document.node(node).span, message, label)
     }
 
-    /// Whether this many more entries of `node` may be read: aliases can make a short text stand for a huge machine.
+    /// Whether this many more entries may be read: with aliases a short text can be a huge machine.
     fn may_take(&mut self, node: NodeId, n_entries: usize) -> bool {
         let left = self.n_left.checked_sub(n_entries);
         if left.is_none() && self.n_left > 0 {
@@ -128,7 +128,7 @@ impl<'d> Reader<'d> {
         left.is_some()
     }
 
-    /// The spelling of a scalar. What is none is noted: `what` must be something else.
+    /// The spelling of a scalar; reports other nodes.
     fn text(&mut self, node: NodeId, what: &str, must_be: &str) -> Option<Piece<'d>> {
         let Some(text) = self.document.text(node) else {
             self.error(node, format!("{what} must be {must_be}"), "a list or a map");
@@ -137,7 +137,7 @@ impl<'d> Reader<'d> {
         Some(Piece { text, span: self.document.node(node).span.clone() })
     }
 
-    /// The entries of a mapping whose keys are words, each once; other keys are noted and left out.
+    /// The entries of a mapping; keys that are not words or are repeated are reported and skipped.
     fn entries(&mut self, mapping: NodeId, what: &str) -> Option<Vec<(&'d str, NodeId, NodeId)>> {
         let Some(entries) = self.document.mapping(mapping) else {
             self.error(mapping, format!("{what} must be a map"), "expected `key: value` pairs");
@@ -160,13 +160,13 @@ impl<'d> Reader<'d> {
         Some(found)
     }
 
-    /// The values of the keys at the top, after the states and the synonyms are declared.
+    /// Reads the top-level keys and declares the states and synonyms.
     fn top(&mut self) -> HashMap<&'d str, NodeId> {
         let root = self.document.root;
         let Some(entries) = self.entries(root, "the document") else { return HashMap::new() };
         let mut top = HashMap::new();
         for (name, key, value) in entries {
-            if !KEYS.contains(&name) && !PASSED_OVER.contains(&name) {
+            if !KEYS.contains(&name) && !IGNORED_KEYS.contains(&name) {
                 let span = self.document.node(key).span.clone();
                 self.findings.push(unknown_key(name, span, &KEYS));
             }
@@ -177,7 +177,7 @@ impl<'d> Reader<'d> {
                 self.error(root, format!("`{name}` is missing"), "expected in this document");
             }
         }
-        // All states are known first, because targets may name later ones.
+        // States are declared first, because targets may refer to later ones.
         let states = top.get("table").and_then(|&table| self.document.mapping(table)).unwrap_or_default();
         self.states.extend(states.iter().filter_map(|&[key, _]| self.document.text(key)));
         if let Some(&synonyms) = top.get("synonyms").filter(|&&node| !self.document.is_null(node)) {
@@ -220,7 +220,7 @@ impl<'d> Reader<'d> {
         entries.into_iter().map(row).collect()
     }
 
-    /// The instructions of one state, symbol by symbol.
+    /// Reads the instructions of a state.
     fn cells(&mut self, state: &mut DraftState<'d>, body: NodeId) {
         let Some(entries) = self.document.mapping(body) else {
             let message = format!("state `{}` must be a map from symbols to instructions", state.name);
@@ -254,7 +254,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// The symbol a key stands for. The site lets a longer key pass, which then fits no symbol.
+    /// The symbol of a key. The site accepts longer keys, which never match.
     fn key(&mut self, node: NodeId) -> Option<Piece<'d>> {
         let longer = self.document.text(node).filter(|text| text.chars().nth(1).is_some());
         let Some(text) = longer else { return self.symbol(node, "a key") };
@@ -313,7 +313,7 @@ impl<'d> Reader<'d> {
         None
     }
 
-    /// The state a move leads to; nothing means the same state.
+    /// The target of a move; `None` is the same state.
     fn target(&mut self, node: NodeId) -> Option<Piece<'d>> {
         if self.document.is_null(node) {
             return None;
@@ -342,7 +342,7 @@ impl<'d> Reader<'d> {
     }
 }
 
-/// A key that no version of the site knows.
+/// The warning about a key that no version of the site knows.
 pub(super) fn unknown_key(key: &str, span: Range<usize>, known: &[&str]) -> Diagnostic {
     Diagnostic::warning(span, format!("`{key}` means nothing here and is ignored"), "an unknown key")
         .with_help(format!("known keys: {}", known.join(", ")))

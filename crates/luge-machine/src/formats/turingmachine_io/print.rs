@@ -1,4 +1,4 @@
-//! Writes the document, with its parts in the usual order.
+//! Writes the document in the usual order.
 
 use super::yaml::is_null_word;
 use crate::{
@@ -8,10 +8,10 @@ use crate::{
 
 /// YAML allows a key at most 1024 characters.
 const LONGEST_NAME: usize = 1000;
-/// Keys that list symbols stay far below that length.
+/// The most symbols that a key lists; such keys are far shorter than that.
 const MAX_LISTED: usize = 24;
 
-/// What a document can say.
+/// The limits of the format.
 pub(in crate::formats) const LIMITS: Limits = Limits {
     has_stay: false,
     missing: Some(Missing::Halt),
@@ -55,7 +55,7 @@ pub(in crate::formats) fn write(machine: &Machine, input: Option<&Input>) -> Res
     Ok(text)
 }
 
-/// Writes a machine and its input as the site saves them: the bare machine as text in a document.
+/// Writes a machine and its input as the site saves them: as a text inside a document.
 ///
 /// # Errors
 /// As [`write()`].
@@ -80,7 +80,7 @@ fn input_line(alphabet: &Alphabet, input: &Input) -> Result<String, Obstacle> {
     }
 }
 
-/// The instructions of a running state, symbols with the same one after another listed in one key.
+/// The instructions of a running state; consecutive symbols with the same instruction share a key.
 fn row(machine: &Machine, state: StateId) -> String {
     let (alphabet, rules) = (&machine.tapes()[0].alphabet, machine.rules(state));
     let rule_for = |symbol: SymbolId| rules.iter().position(|rule| rule.matches(&[symbol]));
@@ -124,7 +124,7 @@ fn instruction(machine: &Machine, state: StateId, rule: &Rule) -> String {
     }
 }
 
-/// The text as a YAML scalar, quoted only if it could be misread.
+/// The text as a YAML scalar, in quotes if it could be misread.
 fn scalar(text: &str) -> String {
     let word = text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
@@ -132,7 +132,7 @@ fn scalar(text: &str) -> String {
     if (word && !has_meaning(text)) || digit { text.to_owned() } else { quoted(text) }
 }
 
-/// Words that YAML readers take for something other than text.
+/// Whether YAML parsers read a word as something other than text.
 fn has_meaning(word: &str) -> bool {
     let word = word.to_ascii_lowercase();
     is_null_word(&word) || matches!(word.as_str(), "true" | "false" | "yes" | "no" | "on" | "off" | "y" | "n")

@@ -1,4 +1,4 @@
-//! Documents as the site saves them: the machine is text inside, and findings point into that text.
+//! Documents that the site saved: they contain the machine as a text, and diagnostics point into that text.
 
 use std::ops::Range;
 
@@ -12,17 +12,17 @@ use crate::{
     formats::{Loaded, ReadOptions},
 };
 
-/// The key of the machine's own text.
+/// The key of the machine's text.
 pub(super) const SOURCE_CODE: &str = "source code";
 
-/// The key and the value of `source code`, unless the document is a bare machine.
+/// The key and value of `source code`, unless the document itself is a machine.
 pub(super) fn source_code(document: &Document) -> Option<[NodeId; 2]> {
     let mut entries = document.mapping(document.root)?.iter();
     let has_table = entries.clone().any(|&[key, _]| document.text(key) == Some("table"));
     entries.find(|&&[key, _]| document.text(key) == Some(SOURCE_CODE) && !has_table).copied()
 }
 
-/// Reads the machine inside; its name stands outside.
+/// Reads the machine inside. Its name is outside.
 pub(super) fn read(
     document: &Document,
     [key, value]: [NodeId; 2],
@@ -78,8 +78,8 @@ fn about(document: &Document) -> (Option<String>, Findings) {
     (name, findings)
 }
 
-/// Where each line of the machine begins in its own text and, after its indentation, in the document, and where the last one ends.
-/// Nothing if the machine is no block of lines after that of the key, but in quotes or folded.
+/// For each line of the machine, its start in the machine's text and, after the indentation, in the document; and the end
+/// of the last line. `None` if the machine is not a literal block after the key, but quoted or folded.
 fn places(text: &str, key: &Range<usize>, source: &str) -> Option<Vec<[usize; 2]>> {
     let [mut inner, mut outer] = [0, key.end + text[key.end..].find('\n')? + 1];
     let mut places = Vec::new();
@@ -96,7 +96,7 @@ fn places(text: &str, key: &Range<usize>, source: &str) -> Option<Vec<[usize; 2]
     Some(places)
 }
 
-/// The place in the document of a byte of the machine; nothing stands after its last line.
+/// The position in the document of a position in the machine's text.
 fn place(places: &[[usize; 2]], at: usize) -> usize {
     let line = places.partition_point(|&[inner, _]| inner <= at).saturating_sub(1);
     let [inner, outer] = places[line];

@@ -1,4 +1,4 @@
-//! YAML as a tree of nodes that know their place in the text. Scalars keep their spelling: nothing is resolved.
+//! YAML as a tree of nodes with their positions in the text. Scalars keep their spelling.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -6,21 +6,21 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
 use crate::Diagnostic;
 
-/// A node's number in its document.
+/// The number of a node in its document.
 pub(super) type NodeId = usize;
 
-/// One node and the bytes it takes up; for a collection, those of its opening.
+/// A node and its span; for a collection, that of its opening.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) span: Range<usize>,
     pub(super) kind: Kind,
-    /// The items of a sequence, the keys and values of a mapping in turn; these may be any nodes.
+    /// The items of a sequence, or the keys and values of a mapping in turn.
     pub(super) children: Vec<NodeId>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
-    /// A scalar and whether it is plain, that is without quotes.
+    /// A scalar, and whether it is plain, without quotes.
     Scalar {
         text: String,
         plain: bool,
@@ -29,7 +29,7 @@ pub(super) enum Kind {
     Mapping,
 }
 
-/// A document; an alias shares the node it names, so this is no more than the text's own size.
+/// A document. Aliases share nodes, so it is not larger than the text.
 #[derive(Clone, Debug)]
 pub(super) struct Document {
     nodes: Vec<Node>,
@@ -55,12 +55,12 @@ impl Document {
         matches!(node.kind, Kind::Mapping).then(|| node.children.as_chunks().0)
     }
 
-    /// Whether YAML calls the node null: nothing, `~` or `null`, without quotes.
+    /// Whether the node is null: empty, `~` or `null`, without quotes.
     pub(super) fn is_null(&self, id: NodeId) -> bool {
         matches!(&self.node(id).kind, Kind::Scalar { text, plain: true } if is_null_word(text))
     }
 
-    /// Reads the only document of a text.
+    /// Parses the only document of a text.
     pub(super) fn parse(text: &str) -> Result<Self, Diagnostic> {
         let places = Places::new(text);
         let mut assembly = Assembly::default();
@@ -91,7 +91,7 @@ pub(super) fn is_null_word(text: &str) -> bool {
     matches!(text, "" | "~" | "null" | "Null" | "NULL")
 }
 
-/// The byte at which each character begins: the parser counts characters.
+/// The byte positions of characters: the parser counts characters.
 struct Places(Vec<usize>);
 
 impl Places {
@@ -109,13 +109,13 @@ impl Places {
     }
 }
 
-/// Nodes as the events bring them.
+/// Builds the tree from the parser's events.
 #[derive(Default)]
 struct Assembly {
     nodes: Vec<Node>,
     root: Option<NodeId>,
     anchors: HashMap<usize, NodeId>,
-    /// The collections whose end has not come yet.
+    /// The open collections.
     open: Vec<NodeId>,
 }
 

@@ -1,4 +1,4 @@
-//! Reads the headers and the pairs of lines.
+//! Reads headers, and rules as pairs of lines.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -10,8 +10,8 @@ use crate::{
     Diagnostic, Missing, Severity,
     diagnostic::Findings,
     formats::{
-        Custom, Draft, DraftRule, DraftState, Loaded, Order, Piece, ReadOptions, check_symbol, collected,
-        counted, head_move, lines, only_character,
+        Conventions, Draft, DraftRule, DraftState, Loaded, Order, Piece, ReadOptions, check_symbol,
+        collected_alphabet, counted, head_move, lines, only_character,
     },
 };
 
@@ -21,11 +21,11 @@ const RULE: &str = "a rule is two lines, `state, reads` and `next, writes, moves
 struct Parser<'t> {
     headers: HashMap<&'t str, Piece<'t>>,
     n_tapes: Option<usize>,
-    /// The first line of a rule whose second line is expected, and its fields.
+    /// The first line of an incomplete rule, and its fields.
     open: Option<(Range<usize>, Vec<Piece<'t>>)>,
     /// The rules and their states.
     rules: Vec<(Piece<'t>, DraftRule<'t>)>,
-    /// The first line that looks like a comment of another format, and how many there are.
+    /// The first line that looks like a comment with `#`, and the number of such lines.
     hashes: Option<(Range<usize>, usize)>,
     findings: Findings,
 }
@@ -33,7 +33,7 @@ struct Parser<'t> {
 /// Reads a machine.
 ///
 /// # Errors
-/// All errors found, in the order of the text, and the warnings with them.
+/// All errors, in the order of the text, together with the warnings.
 pub(in crate::formats) fn read(text: &str, options: &ReadOptions) -> Result<Loaded, Vec<Diagnostic>> {
     let mut parser = Parser::default();
     for line in lines(text) {
@@ -49,7 +49,7 @@ pub(in crate::formats) fn read(text: &str, options: &ReadOptions) -> Result<Load
     parser.draft(text, &options.inputs).resolve(text)
 }
 
-/// Whether a line begins with `#` and could not be part of a rule: other formats begin comments so.
+/// Whether a line begins with `#`, as comments of other formats do, and cannot be part of a rule.
 fn looks_like_comment(line: &Piece<'_>) -> bool {
     let could_be_rule = || {
         let fields = line.split(',');
@@ -114,7 +114,7 @@ impl<'t> Parser<'t> {
         self.error(span, message, label).remedy(help);
     }
 
-    /// Reports a first line whose second line did not come.
+    /// Reports a first line without a second line.
     fn close(&mut self) {
         if let Some((span, _)) = self.open.take() {
             self.error(&span, "this line has no second line", "a rule begins here")
@@ -135,7 +135,7 @@ impl<'t> Parser<'t> {
             self.error(&line.span, message, "the first line of a rule was expected")
                 .remedy("the first line of a rule is `state, reads`, one symbol per tape");
         }
-        // A wrong line is kept too, so that its second line is not blamed.
+        // A line with an error is kept, too, so that its second line gives no error.
         self.open = Some((line.span.clone(), fields));
     }
 
@@ -177,7 +177,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The states are the start, the accepting ones, those with rules, the rest: in this order they are written, too.
+    /// The draft. Its states are the start, the accepting ones, those with rules, the rest; they are written in this order.
     fn draft(mut self, text: &str, inputs: &[String]) -> Draft<'t> {
         if let Some((span, n_lines)) = self.hashes.take() {
             let lines = match n_lines - 1 {
@@ -190,12 +190,12 @@ impl<'t> Parser<'t> {
         let accept = self.headers.get("accept").map_or_else(Vec::new, |states| states.split(','));
         let accepting: HashSet<&str> = accept.iter().map(|state| state.text).collect();
         self.check_complete(text.len()..text.len(), &accepting);
-        let custom = Custom {
+        let conventions = Conventions {
             undeclared: |_| Ok(None),
             rules_of_halting: Severity::Warning,
             order: Order::None { warns: true },
         };
-        let mut draft = Draft::new(Missing::Reject, custom, self.findings);
+        let mut draft = Draft::new(Missing::Reject, conventions, self.findings);
         draft.name = self.headers.get("name").map(|name| name.text).filter(|name| !name.is_empty());
         let init = self.headers.get("init");
         let mut places: HashMap<&str, usize> = HashMap::new();
@@ -211,13 +211,13 @@ impl<'t> Parser<'t> {
         let mut alphabets = Vec::new();
         for tape in 0..self.n_tapes.unwrap_or(1) {
             let named = draft.named(tape);
-            alphabets.push(collected(BLANK, named, false, inputs.get(tape), &mut draft.findings));
+            alphabets.push(collected_alphabet(BLANK, named, false, inputs.get(tape), &mut draft.findings));
         }
         draft.add_tapes(alphabets);
         draft
     }
 
-    /// Looks for what a file must have, unless something else is wrong with it.
+    /// Reports missing parts, unless the file has other errors.
     fn check_complete(&mut self, end: Range<usize>, accepting: &HashSet<&str>) {
         if !self.findings.is_empty() {
             return;

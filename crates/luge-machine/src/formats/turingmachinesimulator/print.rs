@@ -1,4 +1,4 @@
-//! Writes the headers and the pairs of lines.
+//! Writes headers, and rules as pairs of lines.
 
 use super::{BLANK, header};
 use crate::{
@@ -6,25 +6,25 @@ use crate::{
     formats::{Limits, Obstacle, spelling_problem},
 };
 
-/// What a file can say. It declares nothing: what no line mentions would be lost.
+/// The limits of the format. It has no declarations, so states and symbols that no line mentions are lost.
 pub(in crate::formats) const LIMITS: Limits = Limits {
     has_one_tape: false,
     may_reject: false,
     lists_states: false,
     symbol_problem: |alphabet, symbol| spelling_problem(alphabet, symbol, character_problem),
     name_problem: |name| {
-        let is_odd = !spells_state(name);
-        is_odd.then(|| format!("the name `{}` would not be read back as one", name.escape_debug()))
+        let is_invalid = !spells_state(name);
+        is_invalid.then(|| format!("the name `{}` would not be read back as one", name.escape_debug()))
     },
     expands: |_| true,
     keeps_unnamed: |_, _| false,
     ..Limits::WIDE
 };
 
-/// Writes a machine. The format has no place for an input.
+/// Writes a machine without its input.
 ///
 /// # Errors
-/// If there are several tapes, but no rule that shows how many.
+/// If there are several tapes but no rules, which determine their number.
 pub(in crate::formats) fn write(machine: &Machine) -> Result<String, Obstacle> {
     if machine.n_rules() == 0 && machine.n_tapes() > 1 {
         let allowed = "as many tapes as their first rule reads";
