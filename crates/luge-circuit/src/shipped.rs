@@ -87,14 +87,18 @@ fn which_bit(b: &mut Builder, n: usize) {
     let none = b.and(candidates.iter().map(|&c| !c));
     let halted = b.sum(alone.into_iter().chain([none]));
     b.halted(halted);
-    let selected: Vec<Literal> = (0..n)
-        .map(|i| {
-            let query = b.query(i);
-            b.and([first[i], query])
-        })
-        .collect();
-    let f = b.sum(selected);
+    let f = query_where(b, &first);
+    let f = b.sum(f);
     b.output([f]);
+}
+
+/// The bits of the query, each and-ed with a condition.
+fn query_where(b: &mut Builder, conditions: &[Literal]) -> Vec<Literal> {
+    let bit = |(i, &condition): (usize, &Literal)| {
+        let query = b.query(i);
+        b.and([condition, query])
+    };
+    conditions.iter().enumerate().map(bit).collect()
 }
 
 /// Row `i`, once known, has its pivot at bit `i` and 0 at the pivots of all other rows. So one cycle can reduce the sample
@@ -132,13 +136,9 @@ fn parity(b: &mut Builder, n: usize) {
     }
     let halted = b.and(is_known);
     b.halted(halted);
-    let counted: Vec<Literal> = (0..n)
-        .map(|i| {
-            let query = b.query(i);
-            b.and([row_values[i][n], query])
-        })
-        .collect();
-    let f = b.parity(counted);
+    let learned: Vec<Literal> = row_values.iter().map(|row| row[n]).collect();
+    let f = query_where(b, &learned);
+    let f = b.parity(f);
     b.output([f]);
 }
 

@@ -1,4 +1,4 @@
-//! AIGER files against an evaluation of their own that knows the format's definition and nothing of ours.
+//! Compares AIGER files with an evaluator that implements the format's definition and shares no code with the crate.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -50,7 +50,7 @@ impl Plain {
         value != (literal & 1 == 1)
     }
 
-    /// What an output shows while inputs have these values by name; all others are 0.
+    /// The value of an output, given the values of inputs by name; all others are 0.
     fn see(&self, given: &BTreeMap<String, bool>, literals: &[usize]) -> Vec<bool> {
         let mut known = self.state.clone();
         for (i, &input) in self.inputs.iter().enumerate() {
@@ -90,7 +90,7 @@ fn given(sample: Option<&Sample>, query: &[bool]) -> BTreeMap<String, bool> {
     given
 }
 
-/// Random bits that are the same everywhere.
+/// Random bits, the same on all platforms.
 struct Bits(u64);
 
 impl Bits {
@@ -110,7 +110,7 @@ impl Bits {
     }
 }
 
-/// Runs our circuit beside the file's own meaning: section 11's cycles, from the file's outputs.
+/// Runs the circuit and the file in parallel; the cycles of section 11 follow from the file's outputs.
 fn compare(text: &str, circuit: &Circuit, n_cycles: usize, seed: u64) -> usize {
     let mut plain = Plain::parse(text);
     let mut simulator = Simulator::new(circuit);
@@ -169,7 +169,7 @@ fn ascii(circuit: &Circuit) -> String {
     String::from_utf8(aiger::write(circuit, Encoding::Ascii)).expect("valid")
 }
 
-/// What is written is read as the same circuit, in both encodings, and means what was read.
+/// Writing and reading gives the same circuit, in both encodings, with the same behaviour.
 fn round_trip(circuit: &Circuit) {
     let text = ascii(circuit);
     assert_eq!(read(&text), *circuit, "{text}");

@@ -1,4 +1,4 @@
-//! Machines as circuits, held to the machine simulator: state, heads and every cell after every step.
+//! Machines as circuits, compared with the machine simulator: state, heads and every cell after every step.
 
 mod random;
 
@@ -15,7 +15,7 @@ use random::{Random, SHAPE, memory, random_input, random_machine};
 
 const CELLS: std::ops::Range<Cell> = -12..14;
 
-/// What the circuit's registers must be, from the machine simulator alone.
+/// The expected values of the circuit's registers, from the machine simulator.
 fn compare(simulator: &luge_machine::Simulator<'_>, circuit: &Simulator<'_>, registers: &MachineRegisters) {
     let machine = simulator.machine();
     for state in machine.state_ids() {
