@@ -115,7 +115,7 @@ fn errors_formatting_and_costs() {
 
     let findings = editor.type_in(2, MISSPELT);
     let [(2, 25, 31, message)] = &findings[..] else { panic!("{findings:?}") };
-    assert!(message.contains("there is no `thetta` here") && message.contains("did you mean `theta`?"));
+    assert!(message.contains("`thetta` is not defined") && message.contains("did you mean `theta`?"));
 
     assert_eq!(editor.type_in(3, CROOKED), [], "a correct program has none");
     let edits = editor.format();

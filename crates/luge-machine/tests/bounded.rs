@@ -1,4 +1,4 @@
-//! Files made to be expensive: little time, little memory, and no more findings than anyone reads.
+//! Files made to be expensive: reading them takes little time and memory, and gives a bounded number of findings.
 
 use std::{fmt::Write, fs, sync::LazyLock, time::Instant};
 
@@ -9,7 +9,7 @@ use luge_machine::{
 
 /// More than any format lists: a hundred errors, a hundred warnings, and how many more there are of each.
 const MAX_FINDINGS: usize = 202;
-/// What was quadratic took far longer.
+/// A limit that quadratic algorithms exceed by far.
 const MAX_SECONDS: f64 = 15.0;
 
 /// Seconds that this thread has spent on a processor, which others on a busy machine do not add to; where the system does not tell, seconds

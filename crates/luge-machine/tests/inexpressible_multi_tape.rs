@@ -1,4 +1,4 @@
-//! What turingmachinesimulator.com and JFLAP cannot say is refused, with the reason.
+//! Machines that turingmachinesimulator.com and JFLAP cannot express are refused, with the reason.
 
 use luge_machine::{
     Alphabet, Input, Machine, MachineBuilder, Missing, Move,

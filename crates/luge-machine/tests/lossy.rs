@@ -1,4 +1,4 @@
-//! Loose conversions: what is written runs as the machine does, except for what is said to be lost.
+//! Lossy conversions: the file runs like the machine, except for the reported losses.
 
 mod random_machines;
 
@@ -27,7 +27,7 @@ fn run(machine: &Machine, limit: u64) -> (Outcome, u64) {
     (simulator.run(limit), simulator.steps())
 }
 
-/// The file runs as the machine does, but for the losses it is said to have.
+/// Asserts that the file runs like the machine, except for the reported losses.
 fn check_runs(machine: &Machine, format: Format, written: &Written) -> Result<(), TestCaseError> {
     let Written { text, lost } = written;
     let loaded = format.read(text).map_err(|e| TestCaseError::fail(format!("{format}: {e:?}\n{text}")))?;
@@ -211,7 +211,7 @@ fn a_start_that_halts_is_told() {
     check_lost(&machine, Format::Morphett, None, &[steps]);
 }
 
-/// Strictly, nothing is lost but an input without a place.
+/// Strict conversions lose nothing but an input that the format has no place for.
 #[test]
 fn strict_conversions_say_what_becomes_of_the_input() {
     let loaded =

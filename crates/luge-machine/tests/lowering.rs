@@ -11,7 +11,7 @@ use random_machines::{Shape, machine_and_input};
 
 const SHAPE: Shape = Shape { n_tapes: 1..=3, n_symbols: 2..=5, start_may_halt: false, may_stay: true };
 
-/// Contents, heads and state, decoded, are those of the source.
+/// Asserts that the decoded tapes, heads and state are those of the source.
 fn check_agreement(source: &Simulator, lowered: &Lowered, low: &Simulator) -> TestCaseResult {
     prop_assert_eq!(lowered.decode_state(low.state()), Some(source.state()));
     for tape in source.machine().tape_ids() {
@@ -29,7 +29,7 @@ fn check_agreement(source: &Simulator, lowered: &Lowered, low: &Simulator) -> Te
     Ok(())
 }
 
-/// The situation a lowered machine is in, as the landscapes see it.
+/// The situation of a lowered machine, as landscapes use it.
 fn bits(simulator: &Simulator) -> Bits {
     simulator
         .reads()
@@ -38,7 +38,7 @@ fn bits(simulator: &Simulator) -> Bits {
         .fold(Bits(0), |bits, (tape, &symbol)| bits.with(tape, symbol == SymbolId(1)))
 }
 
-/// One step of the lowered machine, which must be what its normal form says.
+/// Makes one step of the lowered machine, and compares it with the normal form.
 fn step_as_normal(lowered: &Lowered, low: &mut Simulator) -> Result<Result<(), Outcome>, TestCaseError> {
     let heads: Vec<i64> = low.machine().tape_ids().map(|t| low.head(t)).collect();
     let expected = lowered.normal.transition(low.state(), bits(low));

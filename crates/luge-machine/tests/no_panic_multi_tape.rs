@@ -1,4 +1,4 @@
-//! Any text is read or refused: the parsers of the multi-tape formats, and the recogniser, never panic, and their spans lie in the text.
+//! The parsers of the multi-tape formats and the recogniser never panic, and their spans are within the text.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What the single-tape formats cannot express is refused, with the reason.
+//! Machines that the single-tape formats cannot express are refused, with the reason.
 
 use luge_machine::{
     Alphabet, Input, Machine, MachineBuilder, Missing, Move, Pattern, StateId, SymbolId, TapeInput, Write,

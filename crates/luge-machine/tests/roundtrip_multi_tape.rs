@@ -1,4 +1,4 @@
-//! Writing a random machine and reading it again: the formats that know several tapes.
+//! Writes and reads random machines in the formats with several tapes.
 
 use luge_machine::{
     Access, Alphabet, Input, Machine, Missing, Move, Pattern, Rule, SampleUse, StateId, StateKind, SymbolId,

@@ -1,5 +1,5 @@
-//! What the single-tape formats write, they read back: the same machine where the format can say it as it is,
-//! and one with the same steps where names, order or wildcards have to change.
+//! Writes and reads machines in the single-tape formats: the result is the same machine if the format can express it, and
+//! otherwise one with the same steps but other names, another order, or without wildcards.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -121,7 +121,7 @@ fn events(machine: &Machine) -> Vec<Event> {
     running(machine).flat_map(|q| symbols().map(move |s| event(machine, q, s))).collect()
 }
 
-/// Whether a format has words for all that happens; the machines here have few states and symbols.
+/// Whether a format can express the machine; the machines here have few states and symbols.
 fn expressible(format: Format, machine: &Machine) -> bool {
     let events = events(machine);
     let stays = events.iter().any(|e| matches!(e, Event::Steps { head: Move::Stay, .. }));

@@ -1,4 +1,4 @@
-//! The simulator against a naive one, written here, and against the busy beaver champions.
+//! Compares the simulator with a naive one, and with the known results of busy beavers.
 
 mod random_machines;
 
@@ -11,7 +11,7 @@ use luge_machine::{
 use proptest::{prelude::*, test_runner::TestCaseResult};
 use random_machines::{Shape, machine_and_input};
 
-/// A machine run by the book: cells in a map, rules searched in order.
+/// A naive simulator: cells in a map, rules searched in order.
 struct Naive<'m> {
     machine: &'m Machine,
     cells: Vec<HashMap<Cell, SymbolId>>,

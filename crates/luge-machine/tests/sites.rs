@@ -1,4 +1,4 @@
-//! Files as the sites write them, and what their users ask for beside the file.
+//! Files as the sites write them, and the options of their users.
 
 use std::fs;
 
@@ -35,7 +35,7 @@ fn findings(read: Result<Loaded, Vec<Diagnostic>>) -> (bool, Vec<Diagnostic>) {
     }
 }
 
-/// How a machine that is asked for in some way ends.
+/// The outcome of a machine that is read with options.
 fn run(format: Format, text: &str, options: &ReadOptions) -> (Outcome, u64) {
     let machine = format.read_with(text, options).unwrap_or_else(|e| panic!("{e:?}")).machine;
     let input = parse_inputs(&machine, &options.inputs).unwrap_or_else(|e| panic!("{e}"));

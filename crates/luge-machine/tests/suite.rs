@@ -1,4 +1,4 @@
-//! The simulator against every case of tests/suite, and every parser against its broken files.
+//! Runs the simulator on every case of tests/suite, and every parser on its broken files.
 
 use std::{env, fs};
 
@@ -25,7 +25,7 @@ fn load(case: &Case) -> (String, Loaded) {
     (text, loaded)
 }
 
-/// As a user asks for the machine; a case that asks for nothing needs no more than its file.
+/// Reads a machine with the options of its case.
 fn options(case: &Case) -> ReadOptions {
     match &case.asked {
         None => ReadOptions::default(),
@@ -82,7 +82,7 @@ fn simulator_meets_every_case() {
     cases.iter().for_each(check);
 }
 
-/// Broken files lie in `formats/<format>/bad/`; beside each, a `.diag` file holds its exact diagnostics.
+/// Broken files are in `formats/<format>/bad/`; a `.diag` file next to each contains its exact diagnostics.
 /// `BLESS=1 cargo test` writes them anew.
 #[test]
 fn broken_files_give_their_diagnostics() {

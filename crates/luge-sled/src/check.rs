@@ -297,7 +297,7 @@ impl<'p> Checker<'p> {
         for function in &self.program.functions {
             let name = &function.name;
             if RESERVED.contains(&name.text.as_str()) || !seen.insert(&name.text) {
-                let message = format!("function `{}` is defined already", name.text);
+                let message = format!("function `{}` is already defined", name.text);
                 self.error(&name.span, message, "defined again");
             }
         }
@@ -307,9 +307,9 @@ impl<'p> Checker<'p> {
         self.remember(name, &binding);
         let Some(scope) = self.here.scopes.last_mut() else { return };
         if RESERVED.contains(&name.text.as_str()) {
-            self.error(&name.span, format!("`{}` is a function of the language", name.text), "taken");
+            self.error(&name.span, format!("`{}` is a built-in function", name.text), "reserved");
         } else if scope.insert(name.text.clone(), binding).is_some() {
-            self.error(&name.span, format!("`{}` is defined already", name.text), "defined again")
+            self.error(&name.span, format!("`{}` is already defined", name.text), "defined again")
                 .remedy("choose another name");
         }
     }
@@ -327,7 +327,7 @@ impl<'p> Checker<'p> {
             Some(near) => format!("did you mean `{near}`?"),
             None => "declare it with `let` before it is used".to_owned(),
         };
-        Binding::Value(self.refuse(span, format!("there is no `{name}` here"), "unknown name", &help))
+        Binding::Value(self.refuse(span, format!("`{name}` is not defined"), "unknown name", &help))
     }
 
     fn emit(&mut self, span: &Span, kind: StmtKind) {

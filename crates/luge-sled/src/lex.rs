@@ -58,7 +58,7 @@ pub(crate) fn tokens(source: &str, findings: &mut Vec<Diagnostic>) -> Vec<Token>
         } else {
             let span = at..at + c.len_utf8();
             let finding =
-                Diagnostic::error(span.clone(), format!("`{c}` begins no token"), "not part of Sled");
+                Diagnostic::error(span.clone(), format!("unexpected character `{c}`"), "not part of Sled");
             findings.push(match c {
                 '?' => finding.with_help("choose with `if c { a } else { b }`"),
                 _ => finding,

@@ -193,7 +193,7 @@ impl Settings {
 
 /// A setting that could not be parsed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{text}` is no setting: write NAME=VALUE, such as ROUNDS=4")]
+#[error("`{text}` is not a setting: write NAME=VALUE, such as ROUNDS=4")]
 pub struct SettingError {
     /// The text.
     pub text: String,
@@ -232,15 +232,9 @@ pub fn usual_sizes(source: &str) -> Sizes {
             }
             _ => ty,
         };
-        match &element.kind {
-            syntax::TypeKind::Fix(integer, fraction) => {
-                sizes.integer = literal(integer).unwrap_or(sizes.integer);
-                sizes.fraction = literal(fraction).unwrap_or(sizes.fraction);
-            }
-            syntax::TypeKind::Int(width) => {
-                (sizes.integer, sizes.fraction) = (literal(width).unwrap_or(8), 0);
-            }
-            _ => {}
+        if let syntax::TypeKind::Fix(integer, fraction) = &element.kind {
+            sizes.integer = literal(integer).unwrap_or(sizes.integer);
+            sizes.fraction = literal(fraction).unwrap_or(sizes.fraction);
         }
     }
     sizes

@@ -7,9 +7,9 @@ use luge_machine::Diagnostic;
 
 use crate::{
     lex::{Kind, Token, tokens},
+    ratio::Ratio,
     syntax::{
-        Binary, Expr, ExprKind, Function, Learner, Name, Printed, Program, Side, Stmt, StmtKind, Type,
-        TypeKind,
+        Binary, Expr, ExprKind, Function, Learner, Name, Printed, Program, Stmt, StmtKind, Type, TypeKind,
     },
 };
 
@@ -137,7 +137,9 @@ impl Parser<'_> {
         } else if self.take("tape") {
             TypeKind::Tape
         } else if self.take("int") {
-            TypeKind::Int(Box::new(self.between("<", Self::additive, ">")?))
+            let width = self.between("<", Self::additive, ">")?;
+            let fraction = self.make(ExprKind::Number(Ratio::ZERO), start)?;
+            TypeKind::Fix(Box::new(width), Box::new(fraction))
         } else if self.take("fix") {
             self.expect("<")?;
             let integer = self.additive()?;
@@ -164,19 +166,14 @@ impl Parser<'_> {
             if self.peek().kind == Kind::End {
                 return self.fail("`}`");
             }
-            self.stmt_or_skip(&mut body);
+            let start = self.at;
+            match self.nested(Self::stmt) {
+                Ok(stmt) => body.push(stmt),
+                Err(Reported) => self.skip_stmt(start),
+            }
         }
         self.advance();
         Ok(body)
-    }
-
-    /// Parses a statement, or reports an error and skips it.
-    fn stmt_or_skip(&mut self, body: &mut Vec<Stmt>) {
-        let start = self.at;
-        match self.nested(Self::stmt) {
-            Ok(stmt) => body.push(stmt),
-            Err(Reported) => self.skip_stmt(start),
-        }
     }
 
     /// Skips to the end of the statement: past the next `;` or block (with its `else`) at this level, or before a closing `}`.
@@ -303,7 +300,7 @@ impl Parser<'_> {
         let name = self.name("the loop's variable")?;
         self.expect("in")?;
         if self.is("data") && unroll {
-            let help = "leave out `unroll`: nobody knows how many samples there will be";
+            let help = "leave out `unroll`: the number of samples is not known";
             return self.refuse(self.span(), "a loop over the data cannot be unrolled", "not known", help);
         }
         if self.take("data") {
@@ -319,20 +316,15 @@ impl Parser<'_> {
         Ok(Stmt { kind: StmtKind::ForRange { name, from, to, body, unroll }, span })
     }
 
-    fn side(&mut self) -> Option<Side> {
-        [("left", Side::Left), ("right", Side::Right)]
-            .into_iter()
-            .find_map(|(word, side)| self.take(word).then_some(side))
-    }
-
     /// An assignment, or an operation on a tape.
     fn place_stmt(&mut self) -> Parsed<StmtKind> {
         let start = self.span().start;
         let name = self.name("a statement")?;
         if self.take(".") {
-            let kind = if let Some(side) = self.side() {
+            let moves = [("left", -1), ("right", 1)];
+            let kind = if let Some((_, offset)) = moves.into_iter().find(|(word, _)| self.take(word)) {
                 self.expect("(")?;
-                StmtKind::Shift(name, side)
+                StmtKind::Shift(name, offset)
             } else if self.take("write") {
                 self.expect("(")?;
                 StmtKind::Write(name, self.expr()?)

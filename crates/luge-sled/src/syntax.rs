@@ -44,7 +44,7 @@ pub(crate) struct Type {
 pub(crate) enum TypeKind {
     Bit,
     Tape,
-    Int(Box<Expr>),
+    /// Bits before and after the point; `int<N>` has 0 after it.
     Fix(Box<Expr>, Box<Expr>),
     Array(Box<Type>, Box<Expr>),
     Named(String),
@@ -63,7 +63,6 @@ impl Type {
     fn sizes(&self) -> Vec<&Expr> {
         match &self.kind {
             TypeKind::Bit | TypeKind::Tape | TypeKind::Named(_) => Vec::new(),
-            TypeKind::Int(width) => vec![width],
             TypeKind::Fix(integer, fraction) => vec![integer, fraction],
             TypeKind::Array(element, length) => [element.sizes(), vec![length]].concat(),
         }
@@ -222,7 +221,8 @@ pub(crate) enum StmtKind {
         body: Vec<Stmt>,
     },
     Write(Name, Expr),
-    Shift(Name, Side),
+    /// Moves the head of a tape by -1 or 1.
+    Shift(Name, i64),
     Const(Name, Expr),
     Break,
     Continue,
@@ -286,10 +286,4 @@ impl Stmt {
 pub(crate) enum Printed {
     Text(String),
     Value(Expr),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Side {
-    Left,
-    Right,
 }

@@ -1,4 +1,4 @@
-//! Assignments whose right side mentions the place that is assigned to: every place in every shape.
+//! Assignments whose right side uses the target: every kind of target with every kind of value.
 
 mod machines;
 
@@ -131,7 +131,7 @@ fn a_place_may_stand_on_its_own_right_side() {
     assert!(n_run >= 600, "only {n_run}");
 }
 
-/// What was wrong before: the interpreter said 4, the machine 8.
+/// A regression: the interpreter computed 4, the machine 8.
 #[test]
 fn a_computed_place_is_found_again() {
     let learner = |body: &str| {

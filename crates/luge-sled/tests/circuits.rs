@@ -1,4 +1,4 @@
-//! Programs as circuits: the simulator of circuits must end as the interpreter does on the samples that the circuit took.
+//! Programs as circuits: the circuit simulator must end like the interpreter on the samples that the circuit took.
 
 mod machines;
 mod writer;
@@ -18,7 +18,7 @@ use writer::{program, with_labels, without_tapes};
 /// More cycles than any of these programs takes.
 const MAX_CYCLES: u64 = 200_000;
 
-/// A number that depends on its place alone.
+/// A number that depends on its position alone.
 fn number(at: u64, sizes: &Sizes) -> i64 {
     let mixed = (at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) as i64) << (64 - sizes.width())
@@ -83,7 +83,7 @@ fn agree(source: &str, sizes: &Sizes) -> (Outcome, u64) {
     (reference, cycles)
 }
 
-/// So many programs, more with `LUGE_TEST=cases=N`.
+/// The number of programs, or N with `LUGE_TEST=cases=N`.
 #[test]
 fn circuits_do_what_the_interpreter_does() {
     let cases = luge_suite::number("cases", 200_u32);
@@ -105,7 +105,7 @@ fn circuits_do_what_the_interpreter_does() {
     assert!(accepted >= cases / 2, "most programs are rejected: {accepted} of {cases} are not");
 }
 
-/// The rows of a table pass, each for some steps, and the circuit waits for the one that is next.
+/// The rows of a table come round, each for some steps, and the circuit waits for the row that it needs.
 #[test]
 fn tables_pass_in_a_cycle() {
     let cases = luge_suite::number("cases", 100_u32);
@@ -159,7 +159,7 @@ fn programs_begin_with_a_loop() {
     assert_eq!(agree(source, &sizes(2, 1, 4, 4)).0.theta, [48]);
 }
 
-/// What has no circuit is refused with its reason.
+/// Programs that cannot be circuits give errors.
 #[test]
 fn refusals_say_why() {
     let refused = |body: &str, rows: Option<Rows>| {

@@ -1,4 +1,4 @@
-//! The page on the language: its program and the rows of its table of operators.
+//! Checks the program and the table of operators in docs/sled.md.
 
 mod machines;
 
@@ -15,7 +15,7 @@ fn the_program_of_the_page() {
     assert_eq!(outcome.theta, [40, 48]);
 }
 
-/// What an expression of `fix<4,4>` numbers is, in sixteenths.
+/// The value of an expression of `fix<4,4>` numbers, in sixteenths.
 fn check(expression: &str, a: f64, b: f64, expected: f64) {
     let source = format!(
         "learner one(x: [fix<I,F>; 2], y: fix<I,F>) -> theta: [fix<I,F>; 1] {{
@@ -27,7 +27,7 @@ fn check(expression: &str, a: f64, b: f64, expected: f64) {
     assert_eq!(outcome.theta, [raw(expected)], "{expression} with {a} and {b}");
 }
 
-/// One check or more for each row, with the edges that the row is about.
+/// At least one check per row, including the edge cases that it describes.
 #[test]
 fn the_operators_of_the_page() {
     check("a + b", 7.5, 1.0, -7.5);
@@ -74,7 +74,7 @@ fn the_operators_of_the_page() {
     }
 }
 
-/// Tapes make the language more than finite: a unary counter as long as the data want it.
+/// Tapes give unbounded memory: a unary counter whose length depends on the data.
 #[test]
 fn tapes() {
     let source = "learner unary(x: [fix<I,F>; 1], y: fix<I,F>) -> theta: [fix<I,F>; 1] {

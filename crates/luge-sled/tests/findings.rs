@@ -1,4 +1,4 @@
-//! What is said about wrong programs, and where.
+//! Diagnostics of invalid programs: their messages and places.
 
 mod machines;
 
@@ -21,7 +21,7 @@ fn of_body(body: &str) -> Vec<String> {
     findings(&format!("{HEAD}{body}\n}}"))
 }
 
-/// A learner that does nothing, behind these functions.
+/// The findings of these functions and a learner that does nothing.
 fn of_functions(functions: &str) -> Vec<String> {
     findings(&format!("{functions}\n{HEAD}}}"))
 }
@@ -30,7 +30,7 @@ fn of_functions(functions: &str) -> Vec<String> {
 fn functions_that_are_never_called() {
     assert_eq!(
         of_functions("fn unused(a: bit) -> bit { return nosuch + 1; }"),
-        [r#""nosuch": there is no `nosuch` here; declare it with `let` before it is used"#]
+        [r#""nosuch": `nosuch` is not defined; declare it with `let` before it is used"#]
     );
     assert_eq!(
         of_functions(
@@ -91,7 +91,7 @@ fn long_chains_of_calls() {
     );
 }
 
-/// Calls in sums in calls in sums: too deep is a finding, and what is not too deep does not take the stack.
+/// Deeply nested calls and sums: too deep is a finding, and anything less must not overflow the stack.
 #[test]
 fn deep_expressions_in_deep_calls() {
     let deep = |length: usize| {
@@ -120,9 +120,9 @@ fn remedies() {
             "theta[0] = theta[1] % true;",
             "\"true\": expected fix<4,4>, found bit; convert it with `as fix<4,4>`",
         ),
-        ("let a: int<4>; a++;", "\"+\": expected `=`, found `+`; write `+= 1` behind the name"),
-        ("let a: int<4>; a--;", "\"-\": expected `=`, found `-`; write `-= 1` behind the name"),
-        ("let a: int<4>; ++a;", "\"+\": expected a statement, found `+`; write `+= 1` behind the name"),
+        ("let a: int<4>; a++;", "\"+\": expected `=`, found `+`; write `+= 1` after the name"),
+        ("let a: int<4>; a--;", "\"-\": expected `=`, found `-`; write `-= 1` after the name"),
+        ("let a: int<4>; ++a;", "\"+\": expected a statement, found `+`; write `+= 1` after the name"),
         (
             "theta[0] = theta[1]++;",
             "\"+\": expected an expression, found `+`; write `+= 1` in a statement of its own",
@@ -144,7 +144,7 @@ fn remedies() {
         ),
         (
             "for i in 0..3 { theta[i + 1] = 0; }",
-            "\"i + 1\": `theta` has 3 elements, but element 3 is asked for; let the loop end earlier; if the index never comes there, copy it to an `int` first, which is checked when the program runs",
+            "\"i + 1\": `theta` has 3 elements, but element 3 is asked for; let the loop end earlier; if the index is never that large, copy it to an `int` first, which is checked at run time",
         ),
         (
             "for i in 0..18446744073709551616 { theta[0] += 1; }",
@@ -164,7 +164,7 @@ fn remedies() {
         ),
         (
             "if (if theta[0] > 0 { 1 } else { 2 }) > 1 { }",
-            "\"(if theta[0] > 0 { 1 } else { 2 })\": the type of this `if` cannot be told; give one of them a type: `if c { 1 as fix<I,F> } else { 0 }`",
+            "\"(if theta[0] > 0 { 1 } else { 2 })\": the type of this `if` cannot be inferred; give one of them a type: `if c { 1 as fix<I,F> } else { 0 }`",
         ),
         (
             "theta[0] = theta[1] << theta[2];",
@@ -299,5 +299,5 @@ fn columns_of_bits_and_choices() {
         ]
     );
     let choice = of_body("theta[0] = true ? 1 : 2;");
-    assert_eq!(choice[0], "\"?\": `?` begins no token; choose with `if c { a } else { b }`");
+    assert_eq!(choice[0], "\"?\": unexpected character `?`; choose with `if c { a } else { b }`");
 }

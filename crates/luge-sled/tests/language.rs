@@ -1,4 +1,4 @@
-//! What the language has beyond numbers, bits and loops, each against what plain Rust says.
+//! Features beyond numbers, bits and loops, each compared with plain Rust.
 
 mod machines;
 
@@ -116,7 +116,7 @@ fn triangles() {
     assert_eq!(theta(body, &[[0, 0]]), [10 * 16, 15 * 16, 10 * 16, 6 * 16]);
 }
 
-/// The generator of the page, as plain integers.
+/// The random generator of docs/sled.md, with plain integers.
 #[test]
 fn random_numbers() {
     let source = format!("const SEED = 7;\n{HEAD}for i in 0..4 {{ theta[i] = random() as fix<I,F>; }}\n}}");
@@ -196,7 +196,7 @@ fn loops_that_count_down() {
     assert_eq!(theta(rows, &[[0, 0]]), [4 * 16, 5 * 16, 5 * 16, 16]);
 }
 
-/// Loops that lead the head out of its sample, before it or behind it, and over the ends of the data.
+/// Loops that move the head out of its sample, before or after it, and beyond the ends of the data.
 #[test]
 fn loops_over_features_in_any_order() {
     let samples: Vec<Vec<i64>> = (0..3_i64).map(|s| (0..8).map(|i| 16 * (s + 1) + i).collect()).collect();

@@ -1,11 +1,12 @@
-//! Every operator on all pairs of operands, for small widths: interpreter against plain integers, machine against interpreter.
+//! Every operator on all pairs of operands, for small widths: compares the interpreter with plain integers, and the machine
+//! with the interpreter.
 
 mod machines;
 
 use luge_sled::interpret;
 use machines::{agree, sizes};
 
-/// The value with the same low bits.
+/// The value reduced to the low bits.
 fn wrap(value: i64, width: u32) -> i64 {
     value << (64 - width) >> (64 - width)
 }
@@ -66,7 +67,7 @@ fn remainders_and_bits() {
     }
 }
 
-/// By a number below 0 the run is rejected; the program takes its size.
+/// A shift by a negative number rejects the data; the program shifts by its magnitude.
 #[test]
 fn shifts_by_variables() {
     for (i, f) in [(4, 0), (2, 2), (6, 0)] {

@@ -1,11 +1,11 @@
-//! One rule of evaluation: `&&` and `||` stop early, everything else is evaluated, and every index is checked.
+//! Order of evaluation: `&&` and `||` short-circuit, everything else is evaluated, and every index is checked.
 
 mod machines;
 
 use luge_sled::Verdict;
 use machines::{agree, sizes};
 
-/// What becomes of a learner with this body; `k` is outside of `a`, below and above, or inside.
+/// The outcome of a learner with this body, for `k` below, above and within the bounds of `a`.
 fn verdicts(body: &str) -> [Verdict; 3] {
     let functions = "fn at(a: [fix<I,F>; 2], k: int<4>) -> bit { let b = a[k]; return b > 0; }
 fn keep(a: fix<I,F>, b: fix<I,F>) -> fix<I,F> { return b; }

@@ -1,4 +1,4 @@
-//! How large machines are, and how long they take: what must not depend on what.
+//! Sizes and running times of machines, and what they must not depend on.
 
 mod machines;
 
@@ -30,7 +30,7 @@ fn the_same_source_gives_the_same_bytes() {
     assert_eq!(written(), written());
 }
 
-/// One machine serves any number of samples: only its steps grow.
+/// The machine does not depend on the number of samples; only its steps grow.
 #[test]
 fn states_do_not_depend_on_the_number_of_samples() {
     let sizes = sizes(2, 1, 6, 4);
@@ -59,7 +59,7 @@ fn states_hardly_grow_with_the_width() {
     assert!(wide <= narrow + narrow / 20, "{narrow} states for 14 bits, {wide} for 32");
 }
 
-/// Loops are not written out: features cost steps, not states.
+/// Loops are not unrolled: more features take more steps, not more states.
 #[test]
 fn states_do_not_depend_on_the_number_of_features() {
     let count = |n_features| n_states(PERCEPTRON, &sizes(n_features, 1, 8, 4));
@@ -72,7 +72,7 @@ fn states_do_not_depend_on_the_number_of_features() {
     assert!(many <= few + few / 10, "{few} states for 3 classes of 4 features, {many} for 10 of 64");
 }
 
-/// What a network costs whose vertices know only the tapes that a state looks at.
+/// The size of a network whose vertices know only the tapes that a state reads.
 #[test]
 fn vertices_of_the_learners_that_ship() {
     let shipped = [
@@ -99,7 +99,7 @@ fn the_perceptron_on_irises_is_quick() {
     assert!(steps <= 900_000, "{steps} steps");
 }
 
-/// A sum that is shifted and cut off where it is too large is made in one pass over the bits.
+/// A sum that is shifted and clamped is computed in one pass over the bits.
 #[test]
 fn a_saturating_sum_streams() {
     let sizes = sizes(1, 1, 8, 4);
@@ -185,7 +185,7 @@ fn a_product_of_16_bits_is_quick() {
     assert!(steps("a + b", 8, 8) < 60);
 }
 
-/// `while` need not end: the interpreter sees that a round began as an earlier one did, the machine comes to the step limit.
+/// A `while` without end: the interpreter detects that a round began like an earlier one, the machine reaches the step limit.
 #[test]
 fn endless_programs_end_at_the_limit() {
     let source = "learner endless(x: [fix<I,F>; 1], y: fix<I,F>) -> theta: [fix<I,F>; 1] {

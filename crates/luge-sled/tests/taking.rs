@@ -1,5 +1,5 @@
-//! Programs that take their samples from a stream: the compiled machine, while batches pass, must do what the interpreter does
-//! with the samples that the machine took.
+//! Programs that take their samples from a stream: the compiled machine must do what the interpreter does with the samples
+//! that the machine took.
 
 mod machines;
 mod writer;
@@ -19,7 +19,7 @@ use writer::program;
 /// More steps than any of these programs takes.
 const MAX_STEPS: u64 = 5_000_000;
 
-/// The batch that passes at some step: numbers that depend on the step alone.
+/// The batch of a step: numbers that depend on the step alone.
 fn batch(step: u64, sizes: &Sizes, n_samples: usize) -> Vec<Vec<i64>> {
     let unused = 64 - sizes.width();
     let number = |i: usize| {
@@ -37,7 +37,7 @@ fn bits(batch: &[Vec<i64>], sizes: &Sizes, columns: std::ops::Range<usize>) -> V
     bits.map(|bit| SymbolId(u8::from(bit == 1))).collect()
 }
 
-/// Where the machine keeps a batch.
+/// The machine's memory for a batch.
 fn memory(compiled: &Compiled, sizes: &Sizes, n_samples: usize) -> Memory {
     let tape = compiled.machine.tapes().iter().position(|tape| tape.name == "data").map(TapeId::new);
     let (width, n_numbers) = (sizes.width() as usize, sizes.n_features + sizes.n_labels);
@@ -81,7 +81,7 @@ fn run(compiled: &Compiled, sizes: &Sizes, n_samples: usize) -> (Verdict, Vec<i6
     (verdict, theta, simulator.steps(), taken)
 }
 
-/// Machine and interpreter must end alike; returns theta and how many samples were used.
+/// Asserts that machine and interpreter end in the same way. Returns theta and the number of samples used.
 fn agree(source: &str, sizes: &Sizes, n_samples: usize) -> (Vec<i64>, usize) {
     let compiled = compile(source, sizes).unwrap_or_else(|error| panic!("{error}:\n{source}"));
     assert!(compiled.takes);
@@ -145,7 +145,7 @@ fn before_the_first_sample_there_are_zeros() {
     }
 }
 
-/// The program of the page: among these samples, three labels in a row are positive at the fifth.
+/// The program in docs/sled.md: the fifth of these samples is the third in a row with a positive label.
 #[test]
 fn the_program_of_the_page() {
     let page = include_str!("../../../docs/sled.md");

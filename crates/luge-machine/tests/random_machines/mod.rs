@@ -1,4 +1,4 @@
-//! Random machines and inputs, shared by the tests that hold two executors against each other.
+//! Random machines and inputs, shared by the tests that compare two executors.
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 

@@ -168,7 +168,7 @@ impl<'p> Checker<'p> {
         let inferred = values.iter().find_map(|(value, _)| shape_of(value));
         let Some(element) = element.cloned().or(inferred) else {
             let help = "give one of them a type: `[1 as fix<I,F>, 2, 3]`";
-            return self.refuse(span, "the type of the list cannot be told", "only literals", help);
+            return self.refuse(span, "the type of the list cannot be inferred", "only literals", help);
         };
         let fitting: Vec<Option<Value>> =
             values.into_iter().map(|(value, at)| self.fitting(value, &element, at)).collect();
@@ -223,7 +223,7 @@ impl<'p> Checker<'p> {
             "random" => {
                 if let Some(argument) = arguments.first() {
                     let help = "it is seeded by `const SEED = 1;` at the top of the file";
-                    self.error(&argument.span, "`random` takes nothing", "too much").remedy(help);
+                    self.error(&argument.span, "`random` takes no arguments", "unexpected").remedy(help);
                 }
                 return Some(self.random(span));
             }

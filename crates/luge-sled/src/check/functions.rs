@@ -113,7 +113,7 @@ impl<'p> Checker<'p> {
         let program = self.program;
         let Some(called) = program.functions.iter().position(|f| f.name.text == name.text) else {
             let message = format!("there is no function `{}`", name.text);
-            let help = "the language's own are relu, abs, sign, min, max and random";
+            let help = "the built-in functions are relu, abs, sign, min, max and random";
             return self.refuse(&name.span, message, "unknown function", help);
         };
         let function = &program.functions[called];

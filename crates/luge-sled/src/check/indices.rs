@@ -86,7 +86,7 @@ impl<'p> Checker<'p> {
         let (smallest, largest) = (ty.smallest() >> ty.fraction, ty.largest() >> ty.fraction);
         if low < smallest || high > largest {
             let reaches = if high > largest { high } else { low };
-            let message = format!("{reaches}, which this comes to, does not fit into {ty}");
+            let message = format!("the value {reaches} does not fit into {ty}");
             return self.refuse(span, message, "too large", "choose a type with more bits before the point");
         }
         // Wide enough for every partial sum.
@@ -143,7 +143,7 @@ impl<'p> Checker<'p> {
                     Some((self.sample(view, &expr.span)?, false))
                 }
                 Binding::Value(None) => None,
-                _ => self.fail(&expr.span, format!("`{name}` is no array"), "cannot be indexed"),
+                _ => self.fail(&expr.span, format!("`{name}` is not an array"), "cannot be indexed"),
             },
             _ => match self.expr(expr)? {
                 Value::Array(view) => Some((view, false)),
@@ -192,7 +192,11 @@ impl<'p> Checker<'p> {
         let n_taken = usize::try_from(taken.constant).ok().filter(|&n| n > 0 && taken.is_constant());
         let Some(n_taken) = n_taken else {
             let message = "a slice has one length, and at least one element";
-            return self.fail(&ends[1].span, message, "not behind the start, or not always as far");
+            return self.fail(
+                &ends[1].span,
+                message,
+                "not after the start, or not always at the same distance",
+            );
         };
         self.inside(&from, length, ends[0], array)?;
         self.inside(&to.offset(-1), length, ends[1], array)?;
@@ -239,7 +243,7 @@ impl<'p> Checker<'p> {
         if affine.is_constant() {
             return self.fail(&index.span, message, label);
         }
-        let help = "let the loop end earlier; if the index never comes there, copy it to an `int` first, which is checked when the program runs";
+        let help = "let the loop end earlier; if the index is never that large, copy it to an `int` first, which is checked at run time";
         self.refuse(&index.span, message, &label, help)
     }
 

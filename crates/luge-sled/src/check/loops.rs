@@ -39,9 +39,9 @@ impl<'p> Checker<'p> {
         let (least, most) = self.interval(&to.minus(&from));
         let constant = from.is_constant() && to.is_constant();
         if least < 0 && !constant {
-            let message = format!("the loop could end {} before it begins", -least);
+            let message = format!("the end of the loop can be {} below its start", -least);
             let help = "let it begin at or below its end for every value of the outer loops";
-            return self.error(span, message, "not always from below to above").remedy(help);
+            return self.error(span, message, "the end must not be below the start").remedy(help);
         }
         let most = most.max(0);
         if most == 0 {

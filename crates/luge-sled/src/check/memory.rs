@@ -51,7 +51,7 @@ impl Checker<'_> {
         self.made.n_numbers = self.made.n_numbers.saturating_add(length);
         if self.made.n_numbers > MAX_NUMBERS {
             let message = format!("more than {MAX_NUMBERS} numbers in memory");
-            return self.fail(span, message, "this array is too much");
+            return self.fail(span, message, "this array is too large");
         }
         self.made.core.arrays.push(Array { width, length });
         Some(self.made.core.arrays.len() - 1)

@@ -33,7 +33,7 @@ impl<'p> Checker<'p> {
         let inferred = || shape_of(&first).or_else(|| shape_of(&second));
         let Some(shape) = shape.cloned().or_else(inferred) else {
             let help = "give one of them a type: `if c { 1 as fix<I,F> } else { 0 }`";
-            return self.refuse(span, "the type of this `if` cannot be told", "only literals", help);
+            return self.refuse(span, "the type of this `if` cannot be inferred", "only literals", help);
         };
         let target = self.take(&shape, span)?;
         then.extend(self.apart(|checker| checker.store(&target, first, &yes.span)).1);
@@ -61,7 +61,7 @@ impl<'p> Checker<'p> {
         let span = &function.name.span;
         if !always_returns(&function.body) {
             let message = format!("`{}` can end without `return`", function.name.text);
-            return self.refuse(span, message, "no value then", "end it with `return` and a value");
+            return self.refuse(span, message, "no value in that case", "end it with `return` and a value");
         }
         let target = self.take(result?, span)?;
         self.returning_block(Some(target.clone()), &function.body, span);

@@ -4,7 +4,7 @@ use super::{Binding, Checker, Shape, Source, Value, View, describe, results::sha
 use crate::{
     core::{Expr, Place, Shown, Stmt, StmtKind, Ty},
     lex::Span,
-    syntax::{self, Binary, ExprKind, Name, Printed, Side},
+    syntax::{self, Binary, ExprKind, Name, Printed},
 };
 
 impl<'p> Checker<'p> {
@@ -59,10 +59,9 @@ impl<'p> Checker<'p> {
                     self.emit(span, StmtKind::Write(tape, value));
                 }
             }
-            S::Shift(name, side) => {
-                let offset = if *side == Side::Left { -1 } else { 1 };
+            S::Shift(name, offset) => {
                 if let Some(tape) = self.tape(name) {
-                    self.emit(span, StmtKind::Shift(tape, offset));
+                    self.emit(span, StmtKind::Shift(tape, *offset));
                 }
             }
             S::Reject => self.emit(span, StmtKind::Reject),
@@ -79,7 +78,7 @@ impl<'p> Checker<'p> {
             Binding::Value(None) => return None,
             Binding::Variable(View { shape: Shape::Array(..), .. })
             | Binding::Value(Some(Value::Array(_))) => format!("`{}` is an array, not a tape", name.text),
-            _ => format!("`{}` is no tape", name.text),
+            _ => format!("`{}` is not a tape", name.text),
         };
         self.fail(&name.span, message, "expected a tape")
     }
@@ -101,7 +100,7 @@ impl<'p> Checker<'p> {
             (Some(shape), _) => shape,
             (None, Some((None, _))) => None,
             (None, Some((Some(value), at))) => shape_of(value).or_else(|| {
-                let message = format!("the type of `{}` cannot be told", name.text);
+                let message = format!("the type of `{}` cannot be inferred", name.text);
                 self.refuse(at, message, "only literals", &format!("write `let {}: T = …`", name.text))
             }),
             (None, None) => {

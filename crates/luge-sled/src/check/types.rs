@@ -64,10 +64,6 @@ impl<'p> Checker<'p> {
         Some(match &ty.kind {
             TypeKind::Bit => Shape::Bit,
             TypeKind::Tape => Shape::Tape,
-            TypeKind::Int(width) => {
-                let width = self.integer(width)?;
-                return self.number(width, 0, ty);
-            }
             TypeKind::Fix(integer, fraction) => {
                 let (integer, fraction) = (self.integer(integer), self.integer(fraction));
                 return self.number(integer?, fraction?, ty);
@@ -94,7 +90,7 @@ impl<'p> Checker<'p> {
             TypeKind::Named(name) => match self.lookup(name, &ty.span) {
                 Binding::Alias(shape) => return shape,
                 Binding::Value(None) => return None,
-                _ => return self.fail(&ty.span, format!("`{name}` is no type"), "expected a type"),
+                _ => return self.fail(&ty.span, format!("`{name}` is not a type"), "expected a type"),
             },
         })
     }
@@ -132,14 +128,6 @@ impl<'p> Checker<'p> {
             TypeKind::Fix(integer, fraction) => {
                 self.unify_size(integer, i128::from(format.integer), "bits before the point");
                 self.unify_size(fraction, i128::from(format.fraction), "bits after the point");
-            }
-            TypeKind::Int(width) => {
-                self.unify_size(width, i128::from(format.integer), "bits before the point");
-                self.unify_size(
-                    &Expr { kind: ExprKind::Number(Ratio::ZERO), span: ty.span.clone(), depth: 1 },
-                    i128::from(format.fraction),
-                    "bits after the point",
-                );
             }
             TypeKind::Bit => self.error(&ty.span, "data are numbers", "a bit").remedy("write it as `fix<I,F>`, and ask for the bit by `> 0`; with --format fix:2.0 a number takes two cells"),
             _ => self.error(&ty.span, "data are numbers", "not a number type").remedy("write it as `fix<I,F>`: I and F are then those of the data"),

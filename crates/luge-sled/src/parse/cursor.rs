@@ -81,8 +81,8 @@ impl Parser<'_> {
         let after_plus =
             self.at.checked_sub(1).is_some_and(|last| self.tokens[last].kind == Kind::Symbol("+"));
         match expected {
-            "`=`" | "a statement" if twice("+") => Some("write `+= 1` behind the name"),
-            "`=`" | "a statement" if twice("-") => Some("write `-= 1` behind the name"),
+            "`=`" | "a statement" if twice("+") => Some("write `+= 1` after the name"),
+            "`=`" | "a statement" if twice("-") => Some("write `-= 1` after the name"),
             "an expression" if self.is("+") && after_plus => Some("write `+= 1` in a statement of its own"),
             "`=`" if self.is("==") => Some("assign with `=`"),
             "`{`" | "`)`" if self.is("=") => Some("compare with `==`"),

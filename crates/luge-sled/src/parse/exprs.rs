@@ -161,7 +161,7 @@ impl Parser<'_> {
             return self.refuse(self.span(), "`match` is not part of Sled", "no expression", help);
         }
         if self.peek().kind == Kind::Text {
-            let help = "texts stand in `print(\"…\", a)` only";
+            let help = "strings are allowed only in `print(\"…\", a)`";
             return self.refuse(self.span(), "a text", "not a value", help);
         }
         Ok(())

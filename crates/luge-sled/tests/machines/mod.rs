@@ -1,4 +1,4 @@
-//! Runs a program both ways and holds the two against each other.
+//! Runs a program with the interpreter and as a machine, and compares the two.
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
@@ -36,7 +36,7 @@ pub(crate) fn lay(compiled: &Compiled, sizes: &Sizes, samples: &[Vec<i64>]) -> I
     input
 }
 
-/// What the compiled machine leaves on `theta`, its verdict and its steps.
+/// The compiled machine's `theta`, verdict and number of steps.
 pub(crate) fn simulate(
     compiled: &Compiled,
     sizes: &Sizes,
@@ -85,7 +85,7 @@ pub(crate) fn theta(compiled: &Compiled, sizes: &Sizes, simulator: &Simulator<'_
 /// More steps than any of these programs takes.
 const MAX_STEPS: u64 = 20_000_000;
 
-/// Both ways must end alike; returns theta and the machine's steps.
+/// Asserts that both end in the same way. Returns theta and the machine's steps.
 pub(crate) fn agree(source: &str, sizes: &Sizes, samples: &[Vec<i64>], limit: u64) -> (Outcome, u64) {
     let reference =
         interpret(source, sizes, samples, limit).unwrap_or_else(|findings| refuse(source, &findings));
