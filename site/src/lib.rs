@@ -3,7 +3,7 @@
 
 use std::{cell::RefCell, collections::VecDeque, panic, time::Duration};
 
-use luge_lab::{Command, DrivenRun, Gone, Transport, figure, greeting};
+use luge_lab::{Command, DrivenRun, Disconnected, Transport, figure, greeting};
 
 #[link(wasm_import_module = "page")]
 unsafe extern "C" {
@@ -33,7 +33,7 @@ impl Transport for Link<'_> {
         true
     }
 
-    fn hear(&mut self, _wait: Duration) -> Result<Option<Command>, Gone> {
+    fn hear(&mut self, _wait: Duration) -> Result<Option<Command>, Disconnected> {
         Ok(self.0.pop_front())
     }
 }

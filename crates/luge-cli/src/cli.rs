@@ -43,11 +43,11 @@ use clap::{
 };
 
 pub(crate) use failure::{Failure, show_failure};
-// What the commands share: each takes it from here.
+// What the commands share.
 use data_args::{CsvArgs, DataArgs, FormatArg, named_table, read_text, show_notes};
 use failure::{escape_control, failures, show_warnings};
 use landscape_args::{LandscapeArgs, TOWARDS_HALT};
-use long_run::{Follower, LongRunArgs, Pace, RunArchive, duration};
+use long_run::{Follower, LongRunArgs, RunArchive, Timing, duration};
 use machine_args::{InputArgs, MachineArgs, format_parser, step_count, up_to, word};
 use output::{
     ForceArg, Rows, columns, count, json_line, note, place, print, print_json, sample_sizes, show, show_rows,
@@ -57,7 +57,7 @@ use progress::{PATIENCE, Progress};
 use trainable::{Results, Trainable, train_and_show};
 use window::window;
 
-/// Where to begin.
+/// Shown before the help.
 const EXAMPLES: &str = "Three to begin with:
   luge train    train a perceptron on the irises, and certify the run
   luge lab      watch such runs in a browser
@@ -79,7 +79,7 @@ struct Cli {
     memory: Option<u64>,
 }
 
-/// Takes a number of bytes; K, M, G and T stand for powers of 1024.
+/// Parses a number of bytes; K, M, G and T stand for powers of 1024.
 fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let shift = match text[digits.len()..].to_ascii_uppercase().trim_end_matches("IB").trim_end_matches('B') {
@@ -95,7 +95,7 @@ fn size(text: &str) -> Result<u64, String> {
     Ok(bytes as u64)
 }
 
-/// Commands, each with a module of its name that has its arguments and runs it.
+/// The commands; each has a module with its arguments and a function that runs it.
 macro_rules! commands {
     ($($name:ident = $module:ident,)*) => {
         #[derive(Subcommand)]
@@ -121,19 +121,19 @@ commands! {
     Completions = completions, Manual = manual,
 }
 
-/// Lets a file that is larger than the system allows be an error of the write (`EFBIG`) and not the end of the process.
+/// Blocks SIGXFSZ, so that writing a file that is too large is an error (`EFBIG`) and does not end the process.
 fn refuse_large_files() {
     #[cfg(unix)]
     {
         use nix::sys::signal::{SigSet, Signal};
         let mut signals = SigSet::empty();
         signals.add(Signal::SIGXFSZ);
-        // Where it cannot be done the signal ends the process, as it does everywhere else.
+        // If that fails, the signal ends the process, as usual.
         let _ = signals.thread_block();
     }
 }
 
-/// The same error with the command that is most like the unknown one first.
+/// Puts the most similar command first in the suggestions of an error.
 fn best_first(mut error: clap::Error) -> clap::Error {
     if let Some(ContextValue::Strings(names)) = error.get(ContextKind::SuggestedSubcommand) {
         let names = names.iter().rev().cloned().collect();
@@ -142,7 +142,7 @@ fn best_first(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Does what the command line asks for.
+/// Runs the command line.
 pub(crate) fn run() -> Result<(), Failure> {
     refuse_large_files();
     let cli = Cli::try_parse().unwrap_or_else(|error| best_first(error).exit());

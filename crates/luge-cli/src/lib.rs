@@ -5,7 +5,7 @@ mod cli;
 
 use std::process::ExitCode;
 
-/// Does what the command line asks for.
+/// Runs the command line.
 pub fn main() -> ExitCode {
     cli::run().map_or_else(cli::show_failure, |()| ExitCode::SUCCESS)
 }

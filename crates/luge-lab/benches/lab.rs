@@ -12,11 +12,11 @@ use std::{
 };
 
 use luge::job::{Job, TraceJob, source::Source};
-use luge_lab::{Channel, Command, PreparedJob, Scene, Wish, attend, moment, replay::Survey};
+use luge_lab::{Channel, Command, PreparedJob, RunRequest, Scene, moment, replay::Survey, run_session};
 use luge_train::{CacheLevel, Engine, Exact, StopRule};
 
 const FIVE: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
-/// The same machine, going on where that one halts.
+/// The same machine, which goes on where that one halts.
 const ENDLESS: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RA0LA";
 /// Runs of the five-state busy beaver.
 const RUNS: u32 = 30;
@@ -56,7 +56,7 @@ fn replayed(text: &str) -> (f64, u32) {
         let mut moments = 0;
         while replay.end().is_none() {
             let frame = Instant::now();
-            replay.roll(&mut || frame.elapsed() < FRAME * 19 / 20).expect("gradients");
+            replay.play(&mut || frame.elapsed() < FRAME * 19 / 20).expect("gradients");
             survey.follow(&replay, &mut || frame.elapsed() < FRAME).expect("gradients");
             let moment = moment(&mut replay, 12).expect("a moment");
             assert!(!serde_json::to_string(&moment).expect("JSON").is_empty());
@@ -72,10 +72,10 @@ fn watched(text: &str) -> (u64, u32, f64) {
     let (told, tells) = mpsc::channel::<String>();
     let tab = thread::spawn(move || {
         let told = |text: String| told.send(text).is_ok();
-        attend(&mut Channel { commands: obeyed, told }, &Arc::new(AtomicUsize::new(0)));
+        run_session(&mut Channel { commands: obeyed, told }, &Arc::new(AtomicUsize::new(0)));
     });
     commands
-        .send(Command::Open(Wish { job: Box::new(job(text)), step: 0, held_out: None, ticket: 0 }))
+        .send(Command::Open(RunRequest { job: Box::new(job(text)), step: 0, held_out: None, ticket: 0 }))
         .expect("a tab");
     commands.send(Command::Drawn {}).expect("a tab");
     let (mut first, mut last, mut moments) = (None, (0, Instant::now()), 0);

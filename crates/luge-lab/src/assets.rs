@@ -12,7 +12,7 @@ macro_rules! assets {
     };
 }
 
-/// Everything that is served, and nothing else; modules in the order of their imports.
+/// All files that are served; modules are in the order of their imports.
 pub(super) const ASSETS: &[Asset] = assets! {
     "index.html" "explain.html" "stream.html" "style.css" "icon.svg"
     "ask.js" "draw.js" "captions.js" "state.js" "contour.js" "export.js" "result.js" "variables.js" "tapes.js"
@@ -22,7 +22,7 @@ pub(super) const ASSETS: &[Asset] = assets! {
 };
 
 impl Asset {
-    /// What a browser is told that it is.
+    /// Its media type.
     #[cfg(feature = "server")]
     pub(super) fn media(&self) -> &'static str {
         match self.path.rsplit('.').next() {

@@ -10,7 +10,7 @@ use luge_net::Word;
 use luge_train::Precision;
 use serde_json::{Value, json};
 
-/// Everything that can be chosen.
+/// All programs and settings.
 pub(super) fn catalogue() -> Value {
     let stream = |shipped: &Shipped| json!({ "id": shipped.name, "about": shipped.summary });
     json!({
@@ -24,7 +24,7 @@ pub(super) fn catalogue() -> Value {
     })
 }
 
-/// A program that ships, with all that it needs.
+/// A program that ships, with its job.
 fn shipped(shipped: &Shipped) -> Value {
     let group = match shipped {
         Shipped { extension: luge::job::program::EXTENSION, .. } => "sled",

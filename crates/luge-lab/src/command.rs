@@ -1,4 +1,4 @@
-//! Messages from the page and to the page.
+//! Messages from and to the page.
 
 use luge::job::Job;
 use serde::Deserialize;
@@ -6,20 +6,20 @@ use serde_json::{Map, Value, json};
 
 use super::{Figure, PreparedJob, Refusal, RunError};
 
-/// The longest message that is read.
+/// The longest command, in bytes.
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// What a page says.
+/// A command of a page.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Command {
-    /// Run this instead.
-    Open(Wish),
-    /// Compute this once.
+    /// Show another run.
+    Open(RunRequest),
+    /// Compute a figure.
     Figure {
-        /// What.
+        /// The figure.
         figure: Figure,
-        /// Comes back with the answer.
+        /// Returned with the answer.
         ticket: u64,
     },
     /// Go to a step.
@@ -32,25 +32,25 @@ pub enum Command {
         /// How many.
         by: i64,
     },
-    /// Play on.
+    /// Play.
     Play {
-        /// Steps per second; none: as fast as it goes.
+        /// Steps per second; at full speed if left out.
         speed: Option<f64>,
     },
-    /// Stay here.
+    /// Stop.
     Pause {},
-    /// Where playing stops.
+    /// Set breakpoints.
     Break(Breakpoints),
-    /// What is drawn.
+    /// Choose what is drawn.
     Look(Look),
-    /// Draws part of the space-time picture again with all its cells; without a range, the whole.
+    /// Draw part of the space-time picture in full resolution; without ranges, the whole.
     Zoom {
         /// The first and the last step.
         steps: Option<(u64, u64)>,
         /// The first and the last cell.
         cells: Option<(i64, i64)>,
     },
-    /// The last moment is on the screen, and the next may come.
+    /// The last moment has been drawn: send the next.
     Drawn {},
 }
 
@@ -76,40 +76,40 @@ pub struct Look {
 pub struct Breakpoints {
     /// In these states.
     pub states: Vec<usize>,
-    /// At states that stand in these lines of the program.
+    /// In states that belong to these lines of the program.
     pub lines: Vec<usize>,
-    /// When the loss falls to this.
+    /// When the loss falls to this value.
     pub loss: Option<f64>,
 }
 
-/// A run that a page wants to see.
+/// A run that a page asks for.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wish {
-    /// What to run.
+pub struct RunRequest {
+    /// The job.
     pub job: Box<Job>,
-    /// The step to begin at.
+    /// The first step to show.
     #[serde(default)]
     pub step: u64,
-    /// Rows of its data that a learner is not to see: CSV with the same header.
+    /// Rows that the learner does not see: CSV with the header of its data.
     #[serde(default)]
     pub held_out: Option<String>,
-    /// Comes back with the answer, so that a page knows which of its wishes it is about.
+    /// Returned with the answer, so that a page knows which of its requests it is for.
     #[serde(default)]
     pub ticket: u64,
 }
 
-impl Wish {
+impl RunRequest {
     pub(super) fn prepare(&self, go_on: &mut dyn FnMut() -> bool) -> Result<PreparedJob, RunError> {
         PreparedJob::open_with(&self.job, self.held_out.as_deref(), go_on)
     }
 }
 
 impl Command {
-    /// Reads what a page says.
+    /// Reads a command.
     ///
     /// # Errors
-    /// If it is too long, or no command.
+    /// If it is too long, or not a command.
     pub fn read(text: &str) -> Result<Self, Refusal> {
         if text.len() > MAX_BYTES {
             let message =

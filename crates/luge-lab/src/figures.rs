@@ -1,4 +1,4 @@
-//! What a page asks for once, instead of watching: runs on streams, and the figures of the explanation.
+//! Figures that a page asks for: runs on streams, and the figures of the explanation.
 
 mod corners;
 mod lessons;
@@ -19,33 +19,33 @@ use serde_json::Value;
 
 use super::{StreamRecording, command::Message};
 
-/// A figure, as the page draws it; whatever is wrong is only shown.
-type Drawn = Result<Value, Box<dyn Error>>;
+/// The data of a figure; the page shows any error as text.
+type FigureResult = Result<Value, Box<dyn Error>>;
 
-/// Moments of a stream that a page shows.
+/// The moments of a stream that are recorded.
 const N_MOMENTS: usize = 200;
 
-/// Gradient steps of a stream that a page waits for.
+/// The most gradient steps on a stream.
 const MAX_STREAM_STEPS: u64 = 5_000_000;
 
-/// Something to compute.
+/// A figure.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(tag = "name", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Figure {
     /// A run on a stream.
     Stream {
-        /// A learner that ships.
+        /// The name of a learner that ships.
         learner: String,
-        /// What is drawn, as `--draw` takes it; left out: what its story is about.
+        /// What to draw, as in `--draw` [default: the learner's own samples].
         #[serde(default)]
         draw: Option<String>,
-        /// What the stream is drawn from.
+        /// The seed of the stream.
         #[serde(default)]
         seed: u64,
     },
     /// The corners of a two-state machine's landscape.
     Corners {
-        /// Edges and the levels in their middle that the reader has set.
+        /// The loss that the reader has set in the middle of some edges.
         #[serde(default)]
         levels: Vec<corners::Level>,
     },
@@ -53,20 +53,20 @@ pub enum Figure {
     Tapes {},
     /// The first step of a learner of the mean.
     Labels {
-        /// The labels, as the reader has set them.
+        /// The labels that the reader has set.
         labels: Vec<f64>,
     },
     /// A perceptron beside ordinary gradient descent.
     Lines {},
-    /// An ordinary network with a learner in its initial weights, and with others.
+    /// An ordinary network, with a learner in its initial weights and with random ones.
     Ordinary {
-        /// What the stream is drawn from.
+        /// The seed of the stream.
         seed: u64,
     },
 }
 
 impl Figure {
-    /// Computes it; whatever goes wrong is said in the answer.
+    /// Computes the figure; the answer contains the error if there is one.
     pub(super) fn answer(&self, ticket: u64) -> Message {
         let drawn = panic::catch_unwind(AssertUnwindSafe(|| self.compute()));
         let answer = Message::of("figure").with("ticket", ticket);
@@ -76,7 +76,7 @@ impl Figure {
         }
     }
 
-    fn compute(&self) -> Drawn {
+    fn compute(&self) -> FigureResult {
         match self {
             Self::Stream { learner, draw, seed } => stream(learner, draw.as_deref(), *seed),
             Self::Corners { levels } => corners::corners(levels),
@@ -88,7 +88,7 @@ impl Figure {
     }
 }
 
-fn stream(learner: &str, draw: Option<&str>, seed: u64) -> Drawn {
+fn stream(learner: &str, draw: Option<&str>, seed: u64) -> FigureResult {
     let shipped = STREAM_LEARNERS.iter().find(|shipped| shipped.name == learner);
     let mut job = StreamJob::of(shipped.ok_or_else(|| format!("no learner `{learner}` ships"))?.source())?;
     if let Some(draw) = draw {

@@ -1,7 +1,7 @@
-//! The lab: a page on which one watches the weights of a network become a computation.
+//! The lab: a page that shows gradient descent running a program.
 //!
-//! A [`Job`](luge::job::Job) is prepared on a [`PreparedJob`], which shows a [`Scene`]; a scene is replayed ([`replay`]), and the views
-//! are drawn from the replay: on the page through one socket per tab, or in a report.
+//! A [`PreparedJob`] prepares a [`Job`](luge::job::Job) and gives a [`Scene`], which can be replayed ([`replay`]). The views are drawn from
+//! the replay: on the page through one socket per tab, or in a report.
 
 mod assets;
 mod catalogue;
@@ -21,7 +21,7 @@ mod session;
 mod stream_recording;
 mod views;
 
-pub use command::{Breakpoints, Command, Look, MAX_BYTES, Wish};
+pub use command::{Breakpoints, Command, Look, MAX_BYTES, RunRequest};
 pub use figures::Figure;
 pub use prepared_job::{MAX_DENSE_STEPS, MAX_NOISY_STEPS, MAX_STEPS, PreparedJob, Scene};
 pub use proof::Proof;
@@ -29,6 +29,6 @@ pub use refusal::{Refusal, RunError};
 pub use report::{MAX_MOMENTS, Report, stream_report};
 #[cfg(feature = "server")]
 pub use server::{Counts, Lab, MAX_TABS, MAX_WAITING};
-pub use session::{Channel, DrivenRun, Gone, MAX_RUNS, Transport, attend, figure, greeting};
+pub use session::{Channel, Disconnected, DrivenRun, MAX_RUNS, Transport, figure, greeting, run_session};
 pub use stream_recording::StreamRecording;
 pub use views::{around, moment};

@@ -1,25 +1,25 @@
-//! A few states of a large machine, whose loss between their vertices equals that of the whole landscape.
+//! A few states of a large machine. Between their vertices, the loss equals that of the whole landscape.
 //!
-//! Along an edge only the gates of its two ends are open, and a gate's row depends only on the rule of its own
-//! state. So a machine with the states nearby, and one state in place of all others, has the same loss there and
-//! can be drawn at once.
+//! Along an edge only the gates of its two ends are open, and the row of a gate depends only on the rule of its own
+//! state. So a machine that has the states nearby, and one state in place of all others, has the same loss there, and
+//! its landscape is small enough to be built at once.
 
 use luge_landscape::{Control, Landscape, LandscapeOptions};
 use luge_machine::{Machine, Move, NormalForm, Pattern, StateId, Write, lowering::Lowered};
 
 use super::prepared_job::small_landscape;
 
-/// States besides the one at hand.
+/// The most states besides that of the vertex.
 const MAX_STATES: usize = 3;
 
 pub(super) struct Neighbourhood {
     pub(super) landscape: Landscape,
-    /// The whole machine's states, in the order of this one's; the state after the last is all others.
+    /// The whole machine's states in the order of this one; one more state stands for all others.
     states: Vec<StateId>,
 }
 
 impl Neighbourhood {
-    /// The surroundings of a vertex of the whole machine.
+    /// The states around a vertex of the whole machine.
     pub(super) fn of(
         lowered: &Lowered,
         around: &LandscapeOptions,
@@ -41,7 +41,7 @@ impl Neighbourhood {
         Some(Self { landscape: small_landscape(&normal, around)?, states })
     }
 
-    /// The vertex here that stands for one of the whole machine.
+    /// The vertex of this machine for one of the whole machine.
     pub(super) fn inside(&self, control: &Control, vertex: usize) -> Option<usize> {
         let at = control.at(vertex);
         let state = self.states.iter().position(|&state| state == at.state)?;
@@ -50,7 +50,7 @@ impl Neighbourhood {
         Some(own.vertex_at(state * n_copies + at.copy, at.reads))
     }
 
-    /// The vertex of the whole machine that one here stands for; `None` if it stands for many.
+    /// The vertex of the whole machine for one of this machine; `None` if it stands for many.
     pub(super) fn outside(&self, control: &Control, vertex: usize) -> Option<usize> {
         let at = self.landscape.control()?.at(vertex);
         let state = self.states.get(at.state.index())?;
@@ -58,7 +58,7 @@ impl Neighbourhood {
         Some(control.vertex_at(state.index() * n_copies + at.copy, at.reads))
     }
 
-    /// This machine's name for a state of the whole.
+    /// The state of this machine for one of the whole machine.
     pub(super) fn state(&self, state: StateId) -> Option<StateId> {
         self.states.iter().position(|&one| one == state).map(StateId::new)
     }

@@ -1,4 +1,4 @@
-//! Turns a job into a network that can be replayed.
+//! Prepares a job so that its run can be replayed.
 
 use luge::{
     data::{Range, Table},
@@ -19,44 +19,44 @@ use serde_json::Value;
 use super::refusal::{RunError, located};
 use crate::replay::{Inside, Replay, Tapes};
 
-/// Steps beyond which no run is followed.
+/// The longest run that is followed, in steps.
 pub const MAX_STEPS: Step = 1_000_000_000_000;
 
-/// Steps that the dense engine is followed for.
+/// The longest run by the dense engine.
 pub const MAX_DENSE_STEPS: Step = 20_000;
 
-/// Steps that a run with noise is followed for.
+/// The longest run with noise.
 pub const MAX_NOISY_STEPS: Step = 2_000;
 
-/// Steps a learner may make.
+/// The most steps of a learner.
 const MAX_LESSON_STEPS: Step = 100_000_000;
 
-/// Cells of a landscape that only shows the surroundings of the heads, and where the heads are on it.
+/// Cells per tape of a small landscape that only shows the surroundings of the heads, and the cell of every head in it.
 pub(super) const NEAR_CELLS: usize = 5;
 pub(super) const NEAR_HEAD: usize = 2;
 
-/// Vertices beyond which the loss around one is not looked at.
+/// The most vertices of a machine whose small landscape is built once for all of them.
 const MAX_AROUND: usize = 1 << 13;
 
 /// The most cells of an input.
 pub(super) const MAX_INPUT: usize = 1 << 16;
 
-/// A job that was prepared, and what is known of its program.
+/// A prepared job, and what is known about its program.
 pub struct PreparedJob {
-    /// The job as it was asked for.
+    /// The job as requested.
     pub(super) job: Job,
-    /// What the run is called.
+    /// The name of the run.
     pub(super) name: String,
-    /// For every state the program's line it stands in, if known.
+    /// For every state, the line of the program that it belongs to, if known.
     pub(super) lines: Vec<Option<usize>>,
-    /// Where the program's variables lie, if it is one.
+    /// Where the variables lie on the tapes, if the learner is a program.
     pub(super) variables: Vec<Variable>,
-    /// What to know about the program.
+    /// Warnings about the program.
     pub(super) warnings: Vec<Value>,
     pub(super) run: Prepared,
     /// Rows that the learner does not see.
     pub(super) held_out: Option<Table>,
-    /// How the landscape around a vertex is built: few cells, the constants of the whole.
+    /// Options for small landscapes: few cells, the constants of the whole.
     pub(super) around: LandscapeOptions,
     near: Option<Landscape>,
 }
@@ -66,9 +66,9 @@ pub(super) enum Prepared {
     Training(Box<PreparedTraining>),
 }
 
-/// A network ready to be replayed, and what it means.
+/// A network ready to be replayed, and what its parts mean.
 pub struct Scene<'a> {
-    /// What is known of the job and its program.
+    /// What is known about the job and its program.
     pub(super) prepared: &'a PreparedJob,
     /// The machine as given.
     pub machine: &'a Machine,
@@ -84,10 +84,10 @@ pub struct Scene<'a> {
     pub tapes: Tapes<'a>,
     /// The vertices, unless they are configurations.
     pub control: Option<&'a Control>,
-    /// The landscape around a vertex: few cells, the same constants. `None` where it would be too large, or vertices are
-    /// configurations of an extended network.
+    /// A small landscape with the same constants, to draw the loss around a vertex. `None` if it would be too large, or if the
+    /// vertices are configurations of an extended network.
     pub near: Option<&'a Landscape>,
-    /// Where the loss must lie.
+    /// The bounds that the loss must keep.
     pub bounds: Bounds,
     /// The lesson, if the machine learns.
     pub lesson: Option<&'a PreparedTraining>,
@@ -102,8 +102,8 @@ impl PreparedJob {
         Self::open_with(job, None, &mut || true)
     }
 
-    /// Prepares a job, within the lab's limits, while `go_on` says so; `held_out` are rows with the columns of its data
-    /// that it does not learn from.
+    /// Prepares a job within the lab's limits, while `go_on` returns true. `held_out` has rows with the columns of its data that the
+    /// learner does not see.
     ///
     /// # Errors
     /// Everything that is wrong with it.
@@ -144,7 +144,7 @@ impl PreparedJob {
         })
     }
 
-    /// Tapes of the machine.
+    /// Number of tapes of the machine.
     pub fn n_tapes(&self) -> usize {
         match &self.run {
             Prepared::Trace(plan) => plan.machine.n_tapes(),
@@ -152,7 +152,7 @@ impl PreparedJob {
         }
     }
 
-    /// The network, and what it means.
+    /// The network, and what its parts mean.
     ///
     /// # Errors
     /// If its start is no configuration of the landscape.
@@ -202,7 +202,7 @@ impl Scene<'_> {
     }
 }
 
-/// What a program is called: a machine file may name its machine, and what ships has a title.
+/// The name of a run: a machine file may name its machine, and what ships has a title.
 fn name(source: &Source, machine: &Machine) -> String {
     let own = || machine.name().map(str::to_owned);
     let title = || catalogue::with_text(&source.text).map(catalogue::Shipped::title);
@@ -216,7 +216,7 @@ fn prepare_trace(mut job: TraceJob) -> Result<(Loaded, Prepared), RunError> {
     if job.initial_tapes(&loaded)?.tapes.iter().any(|tape| tape.symbols.len() > MAX_INPUT) {
         return Err(RunError::InputTooLong);
     }
-    // Where the dense engine trains, the plan looks at the run ahead; where vertices are configurations, at all of it.
+    // For the dense engine, preparing simulates the run; where vertices are configurations, all of it.
     let asked = job.options.steps.unwrap_or(Step::MAX);
     let ahead = asked.min(MAX_DENSE_STEPS);
     job.options.steps = (job.options.landscape != LandscapeKind::Internal).then_some(ahead);
@@ -240,12 +240,12 @@ fn prepare_lesson(
     let table = job.table()?;
     let loaded = job.load(&table)?;
     let lesson = job.assemble(table, &loaded, &StandardPrimaries)?;
-    // What is shown has as many cells as the run needs, and says how long it is.
+    // The page shows the network with the cells that the run needs, and the length of the run.
     lesson.simulated_while(go_on)?;
     Ok((loaded, Prepared::Training(Box::new(lesson))))
 }
 
-/// Rows that a learner does not see, prepared as those that it learns from.
+/// Held-out rows, prepared like the training rows.
 fn held_out_rows(job: &TrainJob, lesson: &PreparedTraining, rows: &str) -> Result<Option<Table>, RunError> {
     let Data::Csv { name, .. } = &job.data else { return Ok(None) };
     let read = || {
@@ -257,7 +257,7 @@ fn held_out_rows(job: &TrainJob, lesson: &PreparedTraining, rows: &str) -> Resul
 }
 
 impl Prepared {
-    /// How the landscape around a vertex is built, and that landscape if there is one for the whole machine.
+    /// The options for small landscapes, and the small landscape of the whole machine if that is not too large.
     fn around(&self) -> (LandscapeOptions, Option<Landscape>) {
         let (kind, network, lowered, n_vertices) = match self {
             Self::Trace(plan) => {
@@ -281,7 +281,7 @@ impl Prepared {
     }
 }
 
-/// A landscape with a few cells, if there is one with these constants.
+/// A landscape with few cells, if one can be built with these constants.
 pub(super) fn small_landscape(normal: &NormalForm, around: &LandscapeOptions) -> Option<Landscape> {
     Landscape::build(normal, around).ok()
 }

@@ -1,4 +1,4 @@
-//! A second run in the background, compared with the simulator step by step: the certificate of the run on display.
+//! Repeats the run on display and compares every step with the simulator.
 
 use std::{ops::ControlFlow, time::Duration};
 
@@ -13,10 +13,10 @@ use web_time::Instant;
 
 use super::prepared_job::{Prepared, PreparedJob};
 
-/// How long a run may take to be proved.
+/// How long the repeated run may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What came out of a run.
+/// The result of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Proof {
     #[serde(flatten)]
@@ -25,11 +25,11 @@ pub struct Proof {
     pub(crate) steps: u64,
     /// Whether the machine has halted.
     halted: bool,
-    /// The digest of all vertices visited, as `--json` gives it.
+    /// The digest of all vertices visited, as in `--json`.
     path: String,
     /// The first step at which the weights are not the machine's.
     first_mismatch: Option<u64>,
-    /// Rows that the learner did not see, and how well they are told before and after training.
+    /// The number of held-out rows, and how well they are predicted before and after training.
     held_out: Option<(usize, Fit, Fit)>,
 }
 
@@ -41,8 +41,7 @@ impl Proof {
 }
 
 impl PreparedJob {
-    /// Makes the run once more and compares every step with the simulator; `None` if that takes too long or `go_on` breaks
-    /// it off.
+    /// Repeats the run and compares every step with the simulator; `None` if that takes too long or `go_on` returns false.
     pub fn prove(&self, go_on: &dyn Fn() -> bool) -> Option<Proof> {
         let started = Instant::now();
         let within = move || started.elapsed() < PATIENCE && go_on();

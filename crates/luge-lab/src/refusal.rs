@@ -1,4 +1,4 @@
-//! Errors as the page shows them.
+//! Errors, as the page shows them.
 
 use luge::{job::JobError, run::engine::EngineError};
 use luge_machine::Diagnostic;
@@ -19,15 +19,15 @@ pub enum RunError {
     /// The engine cannot compute a step.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// Something that should not happen.
+    /// A bug.
     #[error("the run has failed: {0}; other tabs go on")]
     Panicked(String),
-    /// Whoever asked for the run broke it off.
+    /// The run was interrupted by its caller.
     #[error("the run was interrupted")]
     BrokenOff,
 }
 
-/// Why there is no run, and in which field of the page to look.
+/// Why there is no run, and which field of the page is wrong.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Refusal {
     /// What is wrong.
@@ -38,7 +38,7 @@ pub struct Refusal {
     pub findings: Vec<Value>,
 }
 
-/// The most findings that are passed on.
+/// The most findings that are sent.
 const MAX_FINDINGS: usize = 50;
 
 impl Refusal {

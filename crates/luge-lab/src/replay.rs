@@ -31,27 +31,27 @@ pub use spacetime::{MAX_ROWS, Part, Row, SpaceTime, Strip};
 pub use survey::Survey;
 pub use tapes::Tapes;
 
-/// Bytes of cells beyond which a run is not followed, with a number for each cell: that is how an engine takes up a kept frame.
+/// The most bytes of cells, at one number per cell, as an engine needs to resume from a stored frame. Longer runs are not followed.
 pub const MAX_CELL_BYTES: usize = 512 << 20;
 
-/// Bytes that the kept frames may take.
+/// The most bytes of all stored frames.
 pub const MAX_FRAME_BYTES: usize = 64 << 20;
 
-/// The most frames.
+/// The most stored frames.
 const MAX_FRAMES: usize = 256;
 
-/// The most steps between two looks at the clock and at how long the tapes have become.
+/// The most steps between two checks of the clock and of the length of the tapes.
 const MAX_CHUNK: u64 = 1 << 22;
 
-/// Steps between two looks at the clock when every step is looked at.
+/// Steps between two checks of the clock when every step is checked for breakpoints.
 const WATCHED: u64 = 256;
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum End {
-    /// Training is done, or cannot go on.
+    /// Training has ended.
     Trained(Outcome),
-    /// The tapes have outgrown what is kept in memory.
+    /// The tapes have become too long.
     OutOfMemory {
         /// Gradient steps made.
         steps: u64,
@@ -67,7 +67,7 @@ impl End {
         }
     }
 
-    /// One word or two for it.
+    /// The end in one or two words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Trained(Outcome::Converged { .. }) => "halted",
@@ -79,33 +79,33 @@ impl End {
     }
 }
 
-/// A run, and where in it one looks.
+/// A run, and the current step in it.
 pub struct Replay<'a> {
-    /// The network, its start, and what it means.
+    /// The network, its start, and what its parts mean.
     pub scene: &'a Scene<'a>,
     /// The engine that trains, and why that one.
     pub chosen: Chosen,
-    /// Weights at the beginning of each slot.
+    /// Stored weights, at equal distances.
     frames: Decimated<Frame>,
-    /// The engine that has come farthest.
+    /// The engine at the last known step.
     front: Box<dyn Engine + 'a>,
-    /// Another one, where one looks at an earlier step.
+    /// Another engine at the current step, if that is an earlier one.
     behind: Option<Box<dyn Engine + 'a>>,
     end: Option<End>,
     pace: Pace,
 }
 
-/// Steps that take a few milliseconds at most.
+/// How many steps take a few milliseconds at most.
 #[derive(Clone, Copy)]
 struct Pace(u64);
 
 impl Pace {
-    /// Makes as many steps as take a few milliseconds, or those that are left until `step`.
+    /// Makes as many steps as take a few milliseconds, but stops at `step`.
     fn run(&mut self, engine: &mut dyn Engine, stop: StopRule, step: u64) -> Result<(), TrainError> {
         let (before, started) = (engine.steps(), Instant::now());
         let most_steps = step.min(before + self.0).min(stop.most_steps);
         engine.run(&StopRule { most_steps, ..stop })?;
-        // Large enough that looking at the clock costs nothing, and small enough to be interrupted.
+        // Large enough that reading the clock costs nothing, small enough to be interrupted soon.
         let took = started.elapsed();
         if took > Duration::from_millis(4) {
             self.0 = (self.0 / 2).max(1);
@@ -115,7 +115,7 @@ impl Pace {
         Ok(())
     }
 
-    /// Goes on to a step that comes before the end, while `go_on` says so; it is asked between chunks. Whether it got there.
+    /// Advances to a step before the end while `go_on` returns true; it is called between chunks. Returns whether the step was reached.
     fn advance(
         &mut self,
         engine: &mut dyn Engine,
@@ -136,7 +136,7 @@ impl<'a> Replay<'a> {
     /// The run before its first step.
     pub(super) fn new(scene: &'a Scene<'a>) -> Result<Self, EngineError> {
         let (front, chosen) = scene.task.open(CacheLevel::Macrosteps, None)?;
-        // Steps that take no time one would notice.
+        // Steps that take no noticeable time.
         let pace = match chosen.engine {
             EngineChoice::Exact => 1 << 22,
             EngineChoice::Sparse => 1 << 14,
@@ -149,27 +149,27 @@ impl<'a> Replay<'a> {
         Ok(replay)
     }
 
-    /// The step one looks at.
+    /// The current step.
     pub fn step(&self) -> u64 {
         self.here().steps()
     }
 
-    /// The last step that is known.
+    /// The last known step.
     pub fn front(&self) -> u64 {
         self.front.steps()
     }
 
-    /// How the run ends, once that is known.
+    /// How the run ends, if that is known.
     pub fn end(&self) -> Option<End> {
         self.end
     }
 
-    /// Whether one looks at the last step of all.
+    /// Whether the current step is the last of the run.
     pub fn is_over(&self) -> bool {
         self.end.is_some_and(|end| end.steps() == self.step())
     }
 
-    /// The engine at the step one looks at.
+    /// The engine at the current step.
     pub fn now(&mut self) -> &mut (dyn Engine + 'a) {
         &mut **self.behind.as_mut().unwrap_or(&mut self.front)
     }
@@ -178,12 +178,12 @@ impl<'a> Replay<'a> {
         &**self.behind.as_ref().unwrap_or(&self.front)
     }
 
-    /// Weights that are not zero at this step; with a radius, only cells that near to their heads.
+    /// The nonzero weights at this step; with a radius, only cells that close to a head.
     pub fn look(&self, radius: Option<usize>) -> Snapshot {
         self.scene.look(self.here(), radius)
     }
 
-    /// Which cells of a track hold a mark at this step.
+    /// Which cells of a binary tape hold a 1 at this step.
     pub fn bits(&self, track: usize, cells: Range<i64>) -> Vec<bool> {
         let engine = self.here();
         if engine.network().sparse_layers().is_ok() {
@@ -203,13 +203,13 @@ impl<'a> Replay<'a> {
         self.here().parameters()
     }
 
-    /// Bytes held by kept frames.
+    /// Bytes of all stored frames.
     pub fn frame_bytes(&self) -> usize {
         self.frames.iter().map(Frame::n_bytes).sum()
     }
 
-    /// Goes to a step, or to the end if that comes first, while `go_on` says so; it is asked every few milliseconds.
-    /// Whether it got there.
+    /// Goes to a step, or to the end if that comes first, while `go_on` returns true; it is called every few milliseconds.
+    /// Returns whether the step was reached.
     ///
     /// # Errors
     /// If a gradient cannot be computed.
@@ -228,11 +228,11 @@ impl<'a> Replay<'a> {
         Ok(self.pace.advance(&mut **engine, step, go_on)?)
     }
 
-    /// Goes on from here as fast as it goes, through what is known and beyond, while `go_on` says so.
+    /// Plays from the current step at full speed while `go_on` returns true.
     ///
     /// # Errors
     /// If a gradient cannot be computed.
-    pub fn roll(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), EngineError> {
+    pub fn play(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), EngineError> {
         while let Some(engine) = &mut self.behind {
             self.pace.run(&mut **engine, ENDLESS, self.front.steps())?;
             if engine.steps() == self.front.steps() {
@@ -246,8 +246,8 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Goes on one step at a time until `stop_here` says so or `step` is reached; asks `go_on` every so often.
-    /// Whether `stop_here` did.
+    /// Advances one step at a time until `stop_here` returns true, `step` is reached, or `go_on` returns false. Returns whether
+    /// `stop_here` did.
     ///
     /// # Errors
     /// If a gradient cannot be computed.
@@ -271,30 +271,30 @@ impl<'a> Replay<'a> {
         Ok(false)
     }
 
-    /// Runs ahead for a while, and if the run ends there, moves the front to its end; one looks at the same step as before.
-    /// Whether the end is known.
+    /// Runs ahead while `go_on` returns true. If the run ends there, its end becomes known; the current step stays the same. Returns
+    /// whether the end is known.
     ///
     /// # Errors
     /// If a gradient cannot be computed.
-    pub fn scout(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<bool, EngineError> {
+    pub fn find_end(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<bool, EngineError> {
         if self.end.is_some() {
             return Ok(true);
         }
         let stop = self.scene.task.stop;
-        let mut scout = self.engine_at(self.front())?;
-        while stop.verdict(scout.steps(), scout.loss()?).is_none() {
-            self.pace.run(&mut *scout, stop, u64::MAX)?;
-            if !go_on() || outgrown(&*scout) {
+        let mut find_end = self.engine_at(self.front())?;
+        while stop.verdict(find_end.steps(), find_end.loss()?).is_none() {
+            self.pace.run(&mut *find_end, stop, u64::MAX)?;
+            if !go_on() || outgrown(&*find_end) {
                 return Ok(false);
             }
         }
         let here = self.step();
-        self.extend(scout.steps(), &mut || true)?;
+        self.extend(find_end.steps(), &mut || true)?;
         self.seek(here, &mut || true)?;
         Ok(self.end.is_some())
     }
 
-    /// Moves the front on.
+    /// Advances the last known step.
     fn extend(&mut self, step: u64, go_on: &mut dyn FnMut() -> bool) -> Result<bool, EngineError> {
         let stop = self.scene.task.stop;
         let goal = step.min(stop.most_steps);
@@ -309,7 +309,7 @@ impl<'a> Replay<'a> {
         Ok(self.front.steps() >= step || self.end.is_some())
     }
 
-    /// The next step whose weights are kept. Noise is drawn from the start on, so a run with noise is resumed nowhere else.
+    /// The next step whose weights are stored. A run with noise can only be repeated from its start, so no others are.
     fn due(&self) -> u64 {
         match self.frames.due() {
             step if step > 0 && self.scene.task.manner.noise.is_some() => u64::MAX,
@@ -317,7 +317,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Keeps the weights of the front, if a frame is due there, and notes whether the front has come to an end.
+    /// Stores the weights of the last known step, if a frame is due, and notes whether the run has ended.
     fn reached(&mut self) -> Result<(), EngineError> {
         let steps = self.front.steps();
         if steps == self.due() {
@@ -334,7 +334,7 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// An engine at the start, for whoever goes over the run again.
+    /// An engine at the start, to repeat the run.
     ///
     /// # Errors
     /// If no engine can run it.
@@ -342,18 +342,18 @@ impl<'a> Replay<'a> {
         Ok(self.scene.task.open(CacheLevel::Macrosteps, None)?.0)
     }
 
-    /// An engine where a snapshot of the run was taken.
+    /// An engine at a snapshot of the run.
     fn engine_from(&self, snapshot: &Snapshot) -> Result<Box<dyn Engine + 'a>, EngineError> {
         Ok(self.scene.task.open(CacheLevel::Macrosteps, Some((snapshot, None)))?.0)
     }
 
-    /// An engine at the last frame that is not after a step.
+    /// An engine at the last frame at or before a step.
     fn engine_before(&self, step: u64) -> Result<Box<dyn Engine + 'a>, EngineError> {
         let snapshot = self.frames.before(step).and_then(Frame::snapshot);
         self.engine_from(&snapshot.ok_or(TrainError::Shapes { what: "frames" })?)
     }
 
-    /// An engine at a step that is already known.
+    /// An engine at a known step.
     ///
     /// # Errors
     /// If a gradient cannot be computed.
@@ -364,7 +364,7 @@ impl<'a> Replay<'a> {
         Ok(engine)
     }
 
-    /// Rows of a part of the run, evenly spaced, of these cells of a tape; `None` if `go_on` broke it off.
+    /// A picture of part of the run, with evenly spaced rows; `None` if `go_on` returned false.
     ///
     /// # Errors
     /// If a gradient cannot be computed.
@@ -386,7 +386,7 @@ impl<'a> Replay<'a> {
         Ok(Some(Strip::of(&rows, 0, Some(part.cells.clone()))))
     }
 
-    /// The gradient of this step, from the weights as they are.
+    /// The gradient at the current step.
     ///
     /// # Errors
     /// If it cannot be computed.
@@ -396,20 +396,20 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// A run that is known to go on.
+/// The stop rule where the run is known to go on.
 const ENDLESS: StopRule = StopRule { loss_at_most: f64::NEG_INFINITY, not_before: 0, most_steps: u64::MAX };
 
-/// Goes on to a step that comes before the end.
+/// Advances to a step before the end.
 fn run_to(engine: &mut dyn Engine, step: u64) -> Result<(), TrainError> {
     engine.run(&StopRule { most_steps: step, ..ENDLESS }).map(|_| ())
 }
 
-/// Whether the tapes have become too long to be taken up again from a frame.
+/// Whether the tapes have become too long to resume from a frame.
 fn outgrown(engine: &dyn Engine) -> bool {
     let numbers = match engine.name() {
         "exact" => engine.cell_bytes().saturating_mul(size_of::<f64>()),
         _ => engine.cell_bytes(),
     };
-    // The front, one behind it, and what they are made from.
+    // Two engines, and the frame that one of them resumes from.
     numbers > MAX_CELL_BYTES || memory::check_budget("the tapes of a run", 3 * numbers as u64).is_err()
 }

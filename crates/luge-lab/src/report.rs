@@ -1,4 +1,4 @@
-//! A report: the page with a recorded run, in one file.
+//! Reports: the page with a recorded run, in one file.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use luge::{draw::plot::grouped, run::engine::EngineError};
 /// The most moments that are recorded.
 pub const MAX_MOMENTS: usize = 400;
 
-/// The most moments whose surroundings are recorded, too.
+/// The most moments that are recorded with all views.
 const MAX_AROUND: usize = 40;
 
 /// Cells on each side of a head.
@@ -40,7 +40,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Makes a run and records `n_moments` of it, evenly spaced. The run goes on while `go_on` says so.
+    /// Makes a run while `go_on` returns true, and records `n_moments` of it, evenly spaced.
     ///
     /// # Errors
     /// If a step cannot be computed, or the run was interrupted.
@@ -62,7 +62,7 @@ impl Report {
 
 fn record(prepared: &PreparedJob, mut replay: Replay<'_>, n_moments: usize) -> Result<Report, EngineError> {
     let scene = replay.scene;
-    // Only a run that ends within what its reader allows is made once more.
+    // The run has ended within its limits, so it can be repeated.
     let proof = prepared.prove(&|| true);
     let mut survey = Survey::new(&replay)?;
     survey.follow(&replay, &mut || true)?;
@@ -119,9 +119,9 @@ pub fn stream_report(recording: &StreamRecording) -> String {
     page("/stream.html", &recording.record)
 }
 
-/// A page with everything in it: style, program and record.
+/// A page that contains its style sheet, its modules and the record.
 fn page(path: &str, record: &Value) -> String {
-    // Inside a script element only this ends it.
+    // Only these could end the script element.
     let json = record.to_string().replace("</", "<\\/").replace("<!--", "<\\!--");
     let policy =
         "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
@@ -145,13 +145,13 @@ fn text(path: &str) -> &'static str {
     assets::at(path).map_or("", |asset| std::str::from_utf8(asset.bytes).unwrap_or(""))
 }
 
-/// The modules that a module imports, from `./name.js` to `/name.js`.
+/// The paths of the modules that a module imports.
 fn imports(text: &str) -> impl Iterator<Item = &str> {
     let lines = text.lines().filter(|line| line.starts_with("import "));
     lines.filter_map(|line| line.split('"').nth(1)).map(|from| from.trim_start_matches('.'))
 }
 
-/// A page's modules as one: they share no names, and the order of the assets is that of their imports.
+/// A page's modules as one: they share no names, and the assets are in the order of their imports.
 fn bundle(entry: &str) -> String {
     let mut needed = vec![entry];
     let mut all = Vec::new();

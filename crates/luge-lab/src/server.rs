@@ -1,4 +1,4 @@
-//! The server: local only, with the page's files and one socket per tab.
+//! The server: local only, with the files of the page and one socket per tab.
 
 use std::{
     io,
@@ -29,34 +29,34 @@ use super::{
     Command, Refusal, assets,
     command::{MAX_BYTES, Message as Answer},
     connections,
-    session::{Channel, Permit, attend, greeting},
+    session::{Channel, Permit, greeting, run_session},
 };
 
-/// The longest message that is taken in before it is refused.
+/// The longest message that is received before it is refused.
 const MAX_TAKEN: usize = 4 * MAX_BYTES;
 
-/// Tabs that may be open at a time.
+/// The most tabs open at a time.
 pub const MAX_TABS: usize = 64;
 
-/// Commands of a tab that may wait while its run is busy; each has [`MAX_BYTES`] at most.
+/// The most commands of a tab that wait while its run is busy; each has at most [`MAX_BYTES`].
 pub const MAX_WAITING: usize = 64;
 
-/// Messages that may wait for a tab.
+/// The most messages that wait for a tab.
 const QUEUE: usize = 16;
 
-/// Between two questions to a tab whether it is still there.
+/// The time between two pings of a tab.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
-/// A server that has its port, but does not serve yet.
+/// A server that has its port but does not serve yet.
 pub struct Lab {
     listener: std::net::TcpListener,
-    /// Where it is.
+    /// Its address.
     pub address: SocketAddr,
-    /// What is open, now and later.
+    /// How much is open.
     pub counts: Counts,
 }
 
-/// What is open.
+/// How many tabs and runs are open.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     tabs: Arc<AtomicUsize>,
@@ -64,12 +64,12 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Tabs that are connected.
+    /// Open tabs.
     pub fn tabs(&self) -> usize {
         self.tabs.load(Ordering::SeqCst)
     }
 
-    /// Runs that are open.
+    /// Open runs.
     pub fn runs(&self) -> usize {
         self.runs.load(Ordering::SeqCst)
     }
@@ -83,7 +83,7 @@ struct Shared {
 }
 
 impl Lab {
-    /// Takes a port of this machine; port 0 is any that is free.
+    /// Binds a port of this machine; port 0 is any free one.
     ///
     /// # Errors
     /// If the port is taken.
@@ -113,7 +113,7 @@ impl Lab {
     }
 }
 
-/// Lets in only what was asked of this very server, by its own page or by hand.
+/// Refuses requests that are not meant for this server or come from other pages, and sets the security headers.
 async fn guard(State(shared): State<Shared>, asked: HttpRequest, next: Next) -> Response {
     let response = match refusal(&shared, asked.headers()) {
         Some(refused) => refused.into_response(),
@@ -181,7 +181,7 @@ async fn socket(
         .on_upgrade(move |socket| async move { serve_tab(socket, shared, &tab).await })
 }
 
-/// Passes messages between a socket and the thread that serves it, until one of them ends.
+/// Passes messages between a socket and the thread of its tab, until one of them ends.
 async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Permit) {
     let (commands, obeyed) = mpsc::sync_channel(MAX_WAITING);
     let (told, mut tells) = tokio::sync::mpsc::channel::<String>(QUEUE);
@@ -189,14 +189,14 @@ async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Permit) {
     let runs = Arc::clone(&shared.counts.runs);
     let worker = thread::Builder::new().name("run".to_owned());
     let told = move |text: String| told.blocking_send(text).is_ok();
-    let spawned = worker.spawn(move || attend(&mut Channel { commands: obeyed, told }, &runs));
+    let spawned = worker.spawn(move || run_session(&mut Channel { commands: obeyed, told }, &runs));
     if spawned.is_err() || socket.send(Message::Text((*shared.greeting).into())).await.is_err() {
         return;
     }
     let mut heartbeat = time::interval(HEARTBEAT);
     let mut silent = 0;
     loop {
-        // An event at a time; whatever ends this loop drops both channels, and with them the run.
+        // Leaving this loop drops both channels, which ends the run.
         let event = tokio::select! {
             received = socket.recv() => Event::Received(received),
             text = tells.recv() => Event::Answer(text),
@@ -214,7 +214,7 @@ async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Permit) {
                     }
                     Err(refusal) => refusal,
                 };
-                // A page that is behind with its messages gets no more of them.
+                // A page that does not keep up gets no more messages.
                 let _ = refusals.try_send(Answer::refused(None, &refusal).text());
             }
             Event::Received(Some(Ok(Message::Close(_)) | Err(_)) | None) => return,

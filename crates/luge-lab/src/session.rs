@@ -1,4 +1,4 @@
-//! One tab: receives commands, runs its job, and sends what to show.
+//! One tab: receives commands, runs its job, and sends views.
 
 mod driven;
 mod outbound;
@@ -20,7 +20,8 @@ use luge::run::engine::EngineError;
 use web_time::Instant;
 
 use super::{
-    Breakpoints, Command, Look, PreparedJob, Proof, Refusal, RunError, Scene, Wish, command::Message, views,
+    Breakpoints, Command, Look, PreparedJob, Proof, Refusal, RunError, RunRequest, Scene, command::Message,
+    views,
 };
 use crate::replay::{Profile, Replay, Survey};
 pub use driven::{DrivenRun, figure, greeting};
@@ -29,34 +30,34 @@ use outbound::Shown;
 /// Runs that may be open at a time, over all tabs.
 pub const MAX_RUNS: usize = 32;
 
-/// Between two moments on the screen.
+/// The time between two frames.
 const FRAME: Duration = Duration::from_nanos(1_000_000_000 / 60);
-/// Cells on each side of a head.
+/// The most cells on each side of a head.
 const MAX_RADIUS: usize = 200;
-/// How long a run is looked for its end before anybody asks.
-const SCOUT: Duration = Duration::from_secs(1);
+/// How long to look for the end of a run before it is shown.
+const FIND_END: Duration = Duration::from_secs(1);
 
-/// Nobody listens any more.
+/// The page has been closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Gone;
+pub struct Disconnected;
 
-/// The way to a page and back: a socket of the server, or the messages of a worker in the page itself.
+/// The connection to a page: a socket of the server, or the messages of a worker in the page itself.
 pub trait Transport {
-    /// Sends a message; `false` once nobody listens.
+    /// Sends a message; `false` once the page is closed.
     fn tell(&mut self, text: String) -> bool;
 
-    /// The next command, waiting for it at most so long; `None` if none has come.
+    /// Waits for the next command, at most this long; `None` if none arrives.
     ///
     /// # Errors
-    /// Once the page is gone.
-    fn hear(&mut self, wait: Duration) -> Result<Option<Command>, Gone>;
+    /// Once the page is closed.
+    fn hear(&mut self, wait: Duration) -> Result<Option<Command>, Disconnected>;
 }
 
-/// A transport made of channels: commands come from one, and a closure takes what is told.
+/// A transport that receives commands from a channel and passes messages to a closure.
 pub struct Channel<F> {
-    /// What the page says.
+    /// The page's commands.
     pub commands: Receiver<Command>,
-    /// What takes the messages; `false` once nobody listens.
+    /// Takes a message; returns `false` once the page is closed.
     pub told: F,
 }
 
@@ -65,83 +66,83 @@ impl<F: FnMut(String) -> bool> Transport for Channel<F> {
         (self.told)(text)
     }
 
-    fn hear(&mut self, wait: Duration) -> Result<Option<Command>, Gone> {
+    fn hear(&mut self, wait: Duration) -> Result<Option<Command>, Disconnected> {
         match self.commands.recv_timeout(wait) {
             Ok(command) => Ok(Some(command)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(Gone),
+            Err(RecvTimeoutError::Disconnected) => Err(Disconnected),
         }
     }
 }
 
-/// A page, and the commands that have arrived from it but are not obeyed yet.
+/// A page, and its commands that have not been carried out yet.
 pub(crate) struct Page<'t> {
     transport: &'t mut dyn Transport,
     waiting: VecDeque<Command>,
-    gone: bool,
+    disconnected: bool,
 }
 
 impl<'t> Page<'t> {
     pub(crate) fn new(transport: &'t mut dyn Transport) -> Self {
-        Self { transport, waiting: VecDeque::new(), gone: false }
+        Self { transport, waiting: VecDeque::new(), disconnected: false }
     }
 
-    /// Sends a message, unless nobody listens any more.
+    /// Sends a message, unless the page is closed.
     fn tell(&mut self, message: Message) {
-        self.gone = self.gone || !self.transport.tell(message.text());
+        self.disconnected = self.disconnected || !self.transport.tell(message.text());
     }
 
     /// The next command.
-    fn next(&mut self, wait: Duration) -> Result<Option<Command>, Gone> {
+    fn next(&mut self, wait: Duration) -> Result<Option<Command>, Disconnected> {
         if let Some(command) = self.waiting.pop_front() {
             return Ok(Some(command));
         }
-        if self.gone { Err(Gone) } else { self.transport.hear(wait) }
+        if self.disconnected { Err(Disconnected) } else { self.transport.hear(wait) }
     }
 
-    /// Waits for the next command, and leaves it to be obeyed.
-    fn wait(&mut self, wait: Duration) -> Result<(), Gone> {
+    /// Waits until a command arrives.
+    fn wait(&mut self, wait: Duration) -> Result<(), Disconnected> {
         let command = self.next(wait)?;
         self.waiting.extend(command);
         Ok(())
     }
 
-    /// Whether the page still waits for the run that is prepared: not if it is gone, or wants to see another one.
-    fn wants_this(&mut self) -> bool {
+    /// Whether the page still wants the current run: it is not closed, and has not asked for another one.
+    fn still_wanted(&mut self) -> bool {
         loop {
             match self.transport.hear(Duration::ZERO) {
                 Ok(Some(command)) => self.waiting.push_back(command),
                 Ok(None) => break,
-                Err(Gone) => {
-                    self.gone = true;
+                Err(Disconnected) => {
+                    self.disconnected = true;
                     break;
                 }
             }
         }
-        !self.gone && !self.waiting.iter().any(|command| matches!(command, Command::Open(_)))
+        !self.disconnected && !self.waiting.iter().any(|command| matches!(command, Command::Open(_)))
     }
 
-    /// The run that the page wants to see: of several wishes the last one.
-    fn wish(&mut self) -> Result<Wish, Gone> {
+    /// The run that the page asks for: the last one, if there are several requests.
+    fn next_request(&mut self) -> Result<RunRequest, Disconnected> {
         loop {
             let command = self.next(Duration::from_secs(3600))?;
             if let Some(Command::Figure { figure, ticket }) = &command {
                 self.tell(figure.answer(*ticket));
             }
-            if let Some(Command::Open(wish)) = command
-                && self.wants_this()
+            if let Some(Command::Open(request)) = command
+                && self.still_wanted()
             {
-                return Ok(wish);
+                return Ok(request);
             }
         }
     }
 }
 
-/// Counts a tab or an open run while it lives.
+/// Counts a tab or an open run until it is dropped.
 pub(crate) struct Permit(Arc<AtomicUsize>);
 
 impl Permit {
-    /// `None` if there are as many as may be already.
+    /// `None` if the limit is reached.
     pub(crate) fn new(count: &Arc<AtomicUsize>, most: usize) -> Option<Self> {
         let more = |n: usize| (n < most).then_some(n + 1);
         count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).ok()?;
@@ -155,26 +156,26 @@ impl Drop for Permit {
     }
 }
 
-/// Serves one tab until its commands end. `runs` counts the runs that are open in all.
-pub fn attend(transport: &mut dyn Transport, runs: &Arc<AtomicUsize>) {
+/// Serves one tab until it is closed. `runs` counts the open runs of all tabs.
+pub fn run_session(transport: &mut dyn Transport, runs: &Arc<AtomicUsize>) {
     let mut page = Page::new(transport);
-    while let Ok(wish) = page.wish() {
+    while let Ok(request) = page.next_request() {
         let refusal = match Permit::new(runs, MAX_RUNS) {
             None => Refusal::new("options", format!("{MAX_RUNS} runs are open already: close a tab")),
-            Some(_permit) => match show_alone(&wish, &mut page) {
+            Some(_permit) => match show_alone(&request, &mut page) {
                 Ok(()) => continue,
-                // What is no longer wanted needs no answer.
-                Err(_) if !page.wants_this() => continue,
+                // A request that is no longer wanted needs no answer.
+                Err(_) if !page.still_wanted() => continue,
                 Err(error) => Refusal::from(&error),
             },
         };
-        page.tell(Message::refused(Some(wish.ticket), &refusal));
+        page.tell(Message::refused(Some(request.ticket), &refusal));
     }
 }
 
-/// Shows one run until it is left; whatever goes wrong in it ends it and nothing else.
-fn show_alone(wish: &Wish, page: &mut Page<'_>) -> Result<(), RunError> {
-    let shown = panic::catch_unwind(AssertUnwindSafe(|| show(wish, page)));
+/// Shows one run. A panic ends this run and nothing else.
+fn show_alone(request: &RunRequest, page: &mut Page<'_>) -> Result<(), RunError> {
+    let shown = panic::catch_unwind(AssertUnwindSafe(|| show(request, page)));
     shown.unwrap_or_else(|cause| {
         let words = cause.downcast_ref::<String>().cloned();
         let words = words.or_else(|| cause.downcast_ref::<&str>().map(|&words| words.to_owned()));
@@ -182,12 +183,12 @@ fn show_alone(wish: &Wish, page: &mut Page<'_>) -> Result<(), RunError> {
     })
 }
 
-/// Shows one run until it is left.
-fn show(wish: &Wish, page: &mut Page<'_>) -> Result<(), RunError> {
-    let prepared = Arc::new(wish.prepare(&mut || page.wants_this())?);
+/// Shows one run until the page wants another one or is closed.
+fn show(request: &RunRequest, page: &mut Page<'_>) -> Result<(), RunError> {
+    let prepared = Arc::new(request.prepare(&mut || page.still_wanted())?);
     let (scene, prover) = (prepared.scene()?, Prover::start(&prepared));
-    let mut run = Run::new(&scene, wish.step, Some(prover))?;
-    run.begin(wish.ticket, page)?;
+    let mut run = Run::new(&scene, request.step, Some(prover))?;
+    run.begin(request.ticket, page)?;
     while let Some(idle) = run.turn(page)? {
         if page.wait(idle).is_err() {
             break;
@@ -196,10 +197,10 @@ fn show(wish: &Wish, page: &mut Page<'_>) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Proves a run in its own thread while the user watches; it stops when nobody waits for the proof.
+/// Certifies a run in its own thread while the user watches; dropping it stops the thread.
 struct Prover {
     left: Arc<AtomicBool>,
-    /// Without a thread there is no proof, and the page says so.
+    /// `None` if the system gives no thread: then the page says that there is no proof.
     thread: Option<JoinHandle<Option<Proof>>>,
 }
 
@@ -211,7 +212,7 @@ impl Prover {
         Self { left, thread: thread::Builder::new().name("proof".to_owned()).spawn(prove).ok() }
     }
 
-    /// Whether nothing is left to wait for.
+    /// Whether there is nothing to wait for.
     fn is_done(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
@@ -223,14 +224,14 @@ impl Drop for Prover {
     }
 }
 
-/// Where the run is going.
+/// How the run moves.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Going {
-    Nowhere,
-    /// To a step, as fast as it goes.
+enum Motion {
+    Stopped,
+    /// To a step, at full speed.
     To(u64),
-    /// On and on.
-    On {
+    /// Forwards, at so many steps a second or at full speed.
+    Playing {
         speed: Option<f64>,
         since: Instant,
         from: u64,
@@ -241,7 +242,7 @@ struct Run<'a> {
     replay: Replay<'a>,
     survey: Survey<'a>,
     profile: Option<Profile<'a>>,
-    going: Going,
+    motion: Motion,
     look: Look,
     prover: Option<Prover>,
     zoom: Option<((u64, u64), (i64, i64))>,
@@ -258,7 +259,7 @@ impl<'a> Run<'a> {
             replay,
             survey,
             profile: None,
-            going: if step > 0 { Going::To(step) } else { Going::Nowhere },
+            motion: if step > 0 { Motion::To(step) } else { Motion::Stopped },
             look: Look { radius: 12, tape: 0, features: None, surface: false },
             prover,
             zoom: None,
@@ -268,52 +269,53 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Says what there is to see, and looks for the end of the run for a while.
+    /// Sends what is known before the first step, and looks for the end of the run for a while.
     fn begin(&mut self, ticket: u64, page: &mut Page<'_>) -> Result<(), EngineError> {
         page.tell(Message::of("opened").with("ticket", ticket).with("opening", views::opening(&self.replay)));
         let started = Instant::now();
-        if let Err(error) = self.replay.scout(&mut || started.elapsed() < SCOUT && page.wants_this()) {
+        if let Err(error) = self.replay.find_end(&mut || started.elapsed() < FIND_END && page.still_wanted())
+        {
             page.tell(Message::failed(error));
         }
-        // If the end is known now, the survey needs no rows that it would drop again.
+        // Once the end is known, the survey can space its rows at once.
         self.survey = Survey::new(&self.replay)?;
         Ok(())
     }
 
-    /// Obeys what the page has said, goes on for a frame, and shows what is new. How long nothing will happen then; `None`
-    /// once the page wants another run, or nobody listens.
+    /// Carries out the page's commands, advances the run for a frame, and sends what is new. Returns how long to wait for commands
+    /// after that; `None` once the page wants another run or is closed.
     fn turn(&mut self, page: &mut Page<'_>) -> Result<Option<Duration>, EngineError> {
-        if !page.wants_this() {
+        if !page.still_wanted() {
             return Ok(None);
         }
         while let Ok(Some(command)) = page.next(Duration::ZERO) {
-            if let Err(error) = self.obey(command, page) {
+            if let Err(error) = self.apply(command, page) {
                 page.tell(Message::failed(error));
             }
         }
         if let Err(error) = self.work() {
-            self.going = Going::Nowhere;
+            self.motion = Motion::Stopped;
             page.tell(Message::failed(error));
         }
         self.show(page)?;
-        Ok((!page.gone).then(|| self.idle_for()))
+        Ok((!page.disconnected).then(|| self.idle_for()))
     }
 
-    fn obey(&mut self, command: Command, page: &mut Page<'_>) -> Result<(), EngineError> {
+    fn apply(&mut self, command: Command, page: &mut Page<'_>) -> Result<(), EngineError> {
         let most = self.replay.scene.task.stop.most_steps;
-        let mut go = |going: Going| {
-            (self.going, self.hit, self.shown.again) = (going, None, true);
+        let mut go = |motion: Motion| {
+            (self.motion, self.hit, self.shown.again) = (motion, None, true);
             self.shown.speed_from = Some((self.replay.front(), Instant::now()));
         };
         match command {
             Command::Open(_) | Command::Figure { .. } => {}
-            Command::Seek { step } => go(Going::To(step.min(most))),
-            Command::Step { by } => go(Going::To(self.replay.step().saturating_add_signed(by).min(most))),
+            Command::Seek { step } => go(Motion::To(step.min(most))),
+            Command::Step { by } => go(Motion::To(self.replay.step().saturating_add_signed(by).min(most))),
             Command::Play { speed } => {
                 let speed = speed.filter(|speed| speed.is_finite()).map(|speed| speed.clamp(0.1, 1e9));
-                go(Going::On { speed, since: Instant::now(), from: self.replay.step() });
+                go(Motion::Playing { speed, since: Instant::now(), from: self.replay.step() });
             }
-            Command::Pause {} => go(Going::Nowhere),
+            Command::Pause {} => go(Motion::Stopped),
             Command::Break(breakpoints) => self.breakpoints = breakpoints,
             Command::Look(look) => {
                 let tape = look.tape.min(self.replay.scene.machine.n_tapes() - 1);

@@ -1,4 +1,4 @@
-//! A run on a stream, recorded: samples that pass, those that the learner takes, its memory, the loss, and the result.
+//! Records a run on a stream: the samples, those that the learner takes, its memory, the loss, and the result.
 //!
 //! Everything is read from the weights of the engine that trains, and from the network evaluated with them.
 
@@ -14,10 +14,10 @@ use luge_train::{SparseStream, StreamEngine};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Takes that are shown one by one.
+/// The most batches taken that are listed.
 const MAX_TAKES: usize = 512;
 
-/// Takes before and after which a moment is recorded.
+/// The most batches taken around which moments are recorded.
 const MAX_CLOSE: usize = 100;
 
 /// A run on a stream, from its first sample to its result.
@@ -29,7 +29,7 @@ pub struct StreamRecording {
     pub halted: bool,
     /// Moments recorded.
     pub n_moments: usize,
-    /// All that a page shows.
+    /// The data of the page.
     pub(crate) record: Value,
 }
 
@@ -56,7 +56,7 @@ impl StreamRecording {
                 takes.push(Take { step, x: watch.x.data.clone(), y: watch.y.data.clone() });
             }
         }
-        // The moments around a take are known once the takes are: the run is made once more.
+        // Which moments are recorded depends on the batches taken, so the run is repeated.
         let last = report.steps;
         let even = (0..n_moments as u64).map(|i| last * i / (n_moments as u64 - 1).max(1));
         let close = takes.iter().take(MAX_CLOSE).flat_map(|take| [take.step, take.step + 1]);
@@ -93,7 +93,7 @@ impl StreamRecording {
     }
 }
 
-/// A run that is looked at.
+/// A run that is being recorded.
 struct Watch<'a> {
     lesson: &'a PreparedStream,
     engine: SparseStream<'a>,
@@ -113,18 +113,18 @@ impl<'a> Watch<'a> {
         Ok(Self { lesson, engine, stream: lesson.stream(), x, y, taken: 0 })
     }
 
-    /// Whether the slot holds labels: while it is empty, it holds -A.
+    /// Whether the slot for labels is full; an empty slot holds -A.
     fn holds_labels(&self) -> bool {
         let constants = &self.lesson.network.constants;
         self.engine.labels().iter().any(|z| (z + constants.carrier).abs() > constants.carrier / 2.0)
     }
 
-    /// The next batch comes.
+    /// Draws the next batch.
     fn draw(&mut self) {
         self.stream.next_batch(&mut self.x.data, &mut self.y.data);
     }
 
-    /// Makes a step on the batch; whether the learner took it.
+    /// Makes a step on the batch, and returns whether the learner took it.
     fn step(&mut self) -> Result<bool, JobError> {
         let held = self.holds_labels();
         self.engine.step_on(&self.x.data, &self.y.data)?;

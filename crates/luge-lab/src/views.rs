@@ -1,4 +1,4 @@
-//! What the page draws, as JSON: the run as a whole, one step, its surroundings, and the run over time.
+//! The views of the page as JSON: the run as a whole, one step, its surroundings, and the run over time.
 
 mod around;
 mod boundary;
@@ -27,7 +27,7 @@ pub(super) use opening::opening;
 pub(super) use surface::surface;
 pub(super) use whole_run::{line_profile, overview, picture};
 
-/// Samples of a table that are shown.
+/// The most samples of a table that are shown.
 const MAX_SAMPLES: usize = 200;
 
 impl Scene<'_> {
@@ -53,7 +53,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Whether a state, of the machine before or after lowering, is one in which it halts.
+    /// Whether a state of the machine, before or after lowering, is a halting state.
     fn halts_in(&self, state: StateId) -> bool {
         self.lowered.normal.machine().halting(state).is_some()
     }
@@ -66,7 +66,7 @@ impl Scene<'_> {
         }
     }
 
-    /// The line of the program that a state stands in, if known.
+    /// The line of the program that a state belongs to, if known.
     pub(super) fn line(&self, state: usize) -> Option<usize> {
         self.prepared.lines.get(state).copied().flatten()
     }
@@ -77,12 +77,12 @@ impl Scene<'_> {
     }
 }
 
-/// A number to be drawn: seven digits are more than a picture shows.
+/// Rounds a number to seven digits, which is more than a picture shows.
 fn drawn(value: f64) -> f64 {
     format!("{value:.6e}").parse().unwrap_or(value)
 }
 
-/// theta, from the signs of the weights that hold it.
+/// theta, read from the signs of the weights that hold it.
 pub(crate) fn theta_on_tape(replay: &Replay<'_>, lesson: &PreparedTraining) -> Vec<f64> {
     let (track, first) = lesson.learner().theta_track();
     let n_cells = lesson.primary().n_weights() * lesson.layout().width();

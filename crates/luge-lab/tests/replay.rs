@@ -314,7 +314,7 @@ fn a_scout_finds_the_end_and_leaves_the_view_where_it_is() {
     with(&machine(FOUR), |scene| {
         let mut replay = scene.replay().expect("an engine");
         replay.seek(10, &mut || true).expect("gradients");
-        assert!(replay.scout(&mut || true).expect("gradients"));
+        assert!(replay.find_end(&mut || true).expect("gradients"));
         assert_eq!(
             (replay.step(), replay.front(), replay.end().map(|end| end.steps())),
             (10, 107, Some(107))
@@ -322,7 +322,7 @@ fn a_scout_finds_the_end_and_leaves_the_view_where_it_is() {
     });
     with(&machine("1RB1RB_1LA1LA"), |scene| {
         let mut replay = scene.replay().expect("an engine");
-        assert!(!replay.scout(&mut || false).expect("gradients"));
+        assert!(!replay.find_end(&mut || false).expect("gradients"));
         assert_eq!((replay.step(), replay.front(), replay.end()), (0, 0, None));
     });
 }

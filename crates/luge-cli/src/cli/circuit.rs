@@ -1,4 +1,4 @@
-//! Circuits where a machine may stand: `luge run`, `luge inspect` and `luge convert`.
+//! Circuits in place of machines, for `luge run`, `luge inspect` and `luge convert`.
 
 use std::path::Path;
 
@@ -20,20 +20,20 @@ use luge_machine::{Input, Machine, Step};
 
 use super::{Failure, Progress, count, show_rows, show_warnings};
 
-/// Bits of a shipped circuit whose name does not say how many.
+/// Bits per sample of a shipped circuit if its name does not give them.
 const DEFAULT_BITS: usize = 8;
 
-/// Most bits of a shipped circuit: that of parities grows with their square.
+/// The most bits per sample of a shipped circuit: the size of that for parities grows with their square.
 const MAX_BITS: usize = 512;
 
-/// What samples are drawn from.
+/// The seed of the samples.
 const SEED: u64 = 0;
 
-/// New inputs that a learned output is judged on.
+/// New inputs on which the output is tested.
 const N_NEW: usize = 200;
 
-/// A circuit of an AIGER file, or one that ships: `parity_circuit:16` for samples of 16 bits, or as many as the stream has.
-/// `None` if the place is neither.
+/// Opens an AIGER file or a circuit that ships: `parity_circuit:16` takes samples of 16 bits, `parity_circuit` as many as the stream
+/// has. `None` if the place is neither.
 pub(super) fn open(place: &str, n_bits: Option<usize>) -> Result<Option<Circuit>, Failure> {
     let path = Path::new(place);
     if !path.exists() {
@@ -49,18 +49,18 @@ pub(super) fn open(place: &str, n_bits: Option<usize>) -> Result<Option<Circuit>
         };
         return n_bits.map(|n_bits| Some(shipped.circuit(n_bits))).ok_or_else(refusal);
     }
-    // A pipe can be read only once, by whoever reads machines.
+    // A pipe can be read only once, and may hold a machine.
     if !path.is_file() {
         return Ok(None);
     }
     let named = path.extension().is_some_and(|extension| extension == "aag" || extension == "aig");
-    // What cannot be read, or is too large, is refused by whoever reads machines.
+    // The reader of machines refuses what cannot be read or is too large.
     let Ok(bytes) = bounded::read(path, 4) else { return Ok(None) };
     if !named && !aiger::recognise(&bytes) {
         return Ok(None);
     }
     let name = path.file_stem().map_or_else(|| "circuit".into(), |stem| stem.to_string_lossy());
-    // Of a binary file only its first line is text.
+    // Only the first line of a binary file is text.
     let text = if bytes.starts_with(b"aag") {
         &bytes[..]
     } else {
@@ -126,7 +126,7 @@ pub(super) fn run(circuit: &Circuit, draw: Option<Draw>, limit: Step, json: bool
     })
 }
 
-/// Where the circuit's samples come from: none if it takes none.
+/// The circuit's samples; none if it takes none.
 fn samples(circuit: &Circuit, draw: Option<Draw>) -> Result<Option<Samples>, Failure> {
     let Some(shape) = circuit.samples() else { return Ok(None) };
     let draw = draw.ok_or_else(|| {
@@ -143,15 +143,15 @@ fn samples(circuit: &Circuit, draw: Option<Draw>) -> Result<Option<Samples>, Fai
     Ok(Some(Samples::Draw(draw)))
 }
 
-/// The network of a circuit with more operands, or with more registers and bits of a sample, is not built only to be counted.
+/// The most operands, and the most registers and bits of a sample, of a circuit whose network is built to count its weights.
 const MAX_COUNTED: (usize, usize) = (1 << 22, 1 << 16);
 
-/// Shows what a circuit is.
+/// Shows the sizes of a circuit.
 pub(super) fn inspect(circuit: &Circuit, json: bool) -> Result<(), Failure> {
     let size = circuit.size();
     let n_kept = size.n_registers + circuit.samples().map_or(0, |shape| shape.n_feature_bits());
     let counted = size.n_operands <= MAX_COUNTED.0 && n_kept <= MAX_COUNTED.1;
-    // Counted in the network; the number of steps changes its numbers, and not their count.
+    // The number of steps changes the weights, but not their count.
     let network = || {
         let constants = MlpConstants::choose(circuit.samples(), 64, Float::F64).ok()?;
         let network = CircuitNetwork::build(circuit, constants, Safeguards::default()).network;
@@ -199,7 +199,7 @@ pub(super) fn inspect(circuit: &Circuit, json: bool) -> Result<(), Failure> {
     })
 }
 
-/// How circuits are written to a file of this name: as AIGER, or else as a listing.
+/// The AIGER encoding for a file of this name; `None` for a listing.
 pub(super) fn encoding(out: &str) -> Option<Encoding> {
     match Path::new(out).extension()?.to_str()? {
         "aag" => Some(Encoding::Ascii),
@@ -208,12 +208,12 @@ pub(super) fn encoding(out: &str) -> Option<Encoding> {
     }
 }
 
-/// A circuit as a file's bytes.
+/// The bytes of a circuit's file.
 pub(super) fn written(circuit: &Circuit, out: &str) -> Vec<u8> {
     encoding(out).map_or_else(|| circuit.to_string().into_bytes(), |encoding| aiger::write(circuit, encoding))
 }
 
-/// The circuit of a machine that halts, on as many cells as its run visits.
+/// The circuit of a machine that halts, with the cells that its run visits.
 pub(super) fn of_machine(machine: &Machine, input: Option<&Input>) -> Result<Circuit, Failure> {
     machine_circuit(machine, input.unwrap_or(&Input::blank()), None).map_err(|error| match error {
         JobError::DoesNotHalt(_) => Failure::unfit(

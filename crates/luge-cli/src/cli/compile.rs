@@ -1,4 +1,4 @@
-//! `luge compile`: a program to a machine.
+//! `luge compile`: compiles a program to a machine or a circuit.
 
 use std::path::PathBuf;
 
@@ -42,7 +42,7 @@ pub(super) struct Args {
 }
 
 impl Args {
-    /// Where the machine goes, if it is to be written.
+    /// The output file, if one is named.
     fn output(&self) -> Result<Option<Output>, Failure> {
         let machine = self.out.as_ref().filter(|_| !self.circuit);
         if let Some(out) = machine.filter(|out| out.extension().is_none_or(|e| e != "tm")) {

@@ -1,4 +1,4 @@
-//! `luge completions`: what shells want to know, from the definition of the command line itself.
+//! `luge completions`: prints shell completions.
 
 use clap::CommandFactory;
 use clap_complete::Shell;

@@ -1,4 +1,4 @@
-//! `luge convert`: a machine from one format to another, or to normal form.
+//! `luge convert`: converts a machine to another format, or to normal form.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use luge_machine::{
 
 use super::{Failure, ForceArg, MachineArgs, circuit, format_parser, note, place, print};
 
-/// The most rules `--expand` makes.
+/// The most rules that `--expand` makes.
 const MAX_RULES: usize = 1_000_000;
 
 /// Write a machine in another format, or lower it to two symbols per tape

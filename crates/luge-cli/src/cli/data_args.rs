@@ -1,4 +1,4 @@
-//! The arguments that describe a table, and how they become one.
+//! Arguments that describe a table.
 
 use std::{
     path::{Path, PathBuf},
@@ -14,7 +14,7 @@ use luge_net::{NumberFormat, numbers::FormatError};
 
 use super::{Failure, note, word};
 
-/// A table, how its numbers become bits, and the constants of a program.
+/// A table, its number format, and the constants of a program.
 #[derive(clap::Args)]
 pub(super) struct CsvArgs {
     /// A CSV file with a header, or `-` for standard input [default: the data that ship with the learner]
@@ -39,7 +39,7 @@ pub(super) struct CsvArgs {
     columns: ColumnArgs,
 }
 
-/// The same, and which rows are held out of training.
+/// The same, and the rows that are held out of training.
 #[derive(clap::Args)]
 pub(super) struct DataArgs {
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub(super) struct DataArgs {
     seed: u64,
 }
 
-/// A number format, or the smallest that does.
+/// A number format, or `auto` for the smallest that works.
 #[derive(Clone, Copy)]
 pub(super) enum FormatArg {
     Auto,
@@ -67,7 +67,7 @@ impl FromStr for FormatArg {
     }
 }
 
-/// What is to be done to the columns of a table.
+/// How the columns of a table are prepared.
 #[derive(clap::Args, Clone, Copy)]
 struct ColumnArgs {
     /// Missing values: refuse them, replace them by the column's mean or zero, or drop the row
@@ -84,19 +84,19 @@ struct ColumnArgs {
     classes: ClassCode,
 }
 
-/// Takes a share of the rows.
+/// Parses a share of the rows.
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share < 1.0);
     share.ok_or_else(|| "expected a share between 0 and 1, such as 0.2".to_owned())
 }
 
 impl CsvArgs {
-    /// Places that a command may write to: the data are none of them.
+    /// Protects the data from being overwritten.
     pub(super) fn protect(&self, outputs: Outputs) -> Outputs {
         self.data.iter().fold(outputs, Outputs::reading)
     }
 
-    /// The number format that was named, if it was one.
+    /// The number format, if one is named.
     pub(super) fn format(&self) -> Option<NumberFormat> {
         match self.format {
             Some(FormatArg::Given(format)) => Some(format),
@@ -104,12 +104,12 @@ impl CsvArgs {
         }
     }
 
-    /// Whether something is given that machines without data cannot use.
+    /// Whether an option is given that only programs have.
     pub(super) fn is_for_a_program(&self) -> bool {
         self.data.is_some() || !self.set.is_empty()
     }
 
-    /// The constants that are to be set, which only a program has.
+    /// The constants to set, which only a program has.
     pub(super) fn constants(&self, source: &Source) -> Result<Vec<String>, Failure> {
         if !self.set.is_empty() && !program::is_program(source) {
             return Err(Failure::usage(
@@ -120,7 +120,7 @@ impl CsvArgs {
         Ok(self.set.clone())
     }
 
-    /// The data that were named, if any.
+    /// The data, if any are named.
     pub(super) fn read(&self, split: Option<Split>) -> Result<Option<Data>, Failure> {
         let ColumnArgs { missing, scale, one_hot, classes } = self.columns;
         let asked = PrepareOptions { missing, scale, one_hot, classes, split };
@@ -133,7 +133,7 @@ impl CsvArgs {
 }
 
 impl DataArgs {
-    /// A program or learner on the data that were named, or on those that ship with it.
+    /// A learner on the named data, or on those that ship with it.
     pub(super) fn job(&self, source: Source) -> Result<TrainJob, Failure> {
         let split = self.split.map(|fraction| Split { fraction, seed: self.seed });
         let mut job = match self.csv.read(split)? {
@@ -150,7 +150,7 @@ impl DataArgs {
     }
 }
 
-/// A CSV file and what is to be done to its columns; `-` is standard input.
+/// A CSV file and how its columns are prepared; `-` is standard input.
 pub(super) fn named_table(
     place: &Path,
     (target, features): (Vec<String>, Option<Vec<String>>),
@@ -164,14 +164,14 @@ pub(super) fn named_table(
 /// The name and the text of a CSV file; `-` is standard input.
 pub(super) fn read_text(place: &Path) -> Result<(String, String), Failure> {
     let name = place.display().to_string();
-    // The text, its columns and their numbers lie in memory at the same time.
+    // The text, its columns and their numbers are in memory at the same time.
     let bytes = bounded::read(place, 8).map_err(|reason| OpenError::Read { name: name.clone(), reason })?;
     let not_text = |offset| OpenError::NotText { name: name.clone(), offset };
     let text = decode(bytes).map_err(not_text)?;
     Ok((name, text))
 }
 
-/// Says what the reader of a table should know.
+/// Prints the notes about a table.
 pub(super) fn show_notes(data: &Data, notes: &[String]) {
     let name = match data {
         Data::Csv { name, .. } => name,

@@ -1,4 +1,4 @@
-//! `luge export`: a network for other programs.
+//! `luge export`: writes a network for other programs.
 
 use std::path::PathBuf;
 
@@ -107,7 +107,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// The landscape of a machine, alone.
+/// Exports the landscape of a machine.
 fn machine(args: &Args, file: Option<Output>) -> Result<(), Failure> {
     if args.graph.is_some() {
         return Err(Failure::usage(
@@ -123,7 +123,7 @@ fn machine(args: &Args, file: Option<Output>) -> Result<(), Failure> {
     prove(args, file, || rocq::landscape(&plan.landscape), only)
 }
 
-/// Writes a network for Rocq; what no theorem is about is refused. Prints what is proved only if Rocq ran and accepted it.
+/// Writes a network for Rocq, and with --proofs has it checked. Networks that no theorem covers are refused.
 fn prove(
     args: &Args,
     file: Option<Output>,

@@ -41,11 +41,11 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the program where it was; the text of a learner that ships is in no file of the user's.
+/// Replaces the file of a program; a learner that ships has none.
 fn replace(place: &Path, text: &str) -> Result<(), Failure> {
     if !place.is_file() {
         return Err(Failure::usage(
-            format!("{} is no file", place.display()),
+            format!("{} is not a file", place.display()),
             "give the programs' files, or `-` for standard input",
         ));
     }

@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     lab.serve().map_err(refused)
 }
 
-/// Asks the system to open an address; whether there is anything to ask.
+/// Opens an address in a browser; returns whether that was possible.
 fn open(address: &str) -> bool {
     let (program, arguments): (&str, &[&str]) = match std::env::consts::OS {
         "macos" => ("open", &[]),

@@ -18,7 +18,7 @@ use super::{
     Failure, ForceArg, InputArgs, LandscapeArgs, MachineArgs, columns, count, place, show, step_count,
 };
 
-/// Edges that the table lists.
+/// The most edges in the table.
 const MAX_LISTED: usize = 10;
 
 /// Show the loss along every edge from the vertex of a step: why training goes where it goes

@@ -1,4 +1,4 @@
-//! The arguments that choose a landscape, its size and its constants.
+//! Arguments that choose a landscape, its size and its constants.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use luge::{
@@ -39,27 +39,27 @@ pub(super) struct LandscapeArgs {
     drop: Option<f64>,
 }
 
-/// A landscape with a graph; `None` for an ordinary MLP.
+/// A landscape; `None` for an ordinary MLP.
 #[derive(Clone, Copy)]
 struct LandscapeChoice(Option<LandscapeKind>);
 
-/// Takes a landscape with a graph, or `mlp`.
+/// Parses a landscape, or `mlp`.
 fn landscape_choice() -> impl TypedValueParser<Value = LandscapeChoice> {
     let words = LandscapeKind::ALL.iter().map(|kind| kind.word()).chain(["mlp"]);
     PossibleValuesParser::new(words).map(|text| LandscapeChoice(LandscapeKind::from_word(&text).ok()))
 }
 
-/// What to do if the tape is to lie inside the vertex and the machine runs on.
+/// The remedy if the landscape is internal and the machine does not halt.
 pub(super) const TOWARDS_HALT: &str =
     "landscape internal slopes towards the halt: choose another --landscape";
 
 impl LandscapeArgs {
-    /// Whether the user wants an ordinary MLP.
+    /// Whether an ordinary MLP is chosen.
     pub(super) fn is_mlp(&self) -> bool {
         self.landscape.0.is_none()
     }
 
-    /// The landscape, if it has a graph.
+    /// The landscape, unless an ordinary MLP is chosen.
     pub(super) fn kind(&self) -> Result<LandscapeKind, Failure> {
         self.landscape.0.ok_or_else(|| {
             Failure::usage(
@@ -69,7 +69,7 @@ impl LandscapeArgs {
         })
     }
 
-    /// The landscape's part of what to trace.
+    /// The options of a trace on this landscape.
     pub(super) fn options(&self) -> Result<TraceOptions, Failure> {
         let kind = self.kind()?;
         let given = [
@@ -100,7 +100,7 @@ impl LandscapeArgs {
         })
     }
 
-    /// What to say of a request that cannot be planned.
+    /// The failure of a trace that cannot be prepared.
     pub(super) fn refusal(&self, error: JobError) -> Failure {
         match self.landscape.0 {
             Some(LandscapeKind::Internal) => Failure::of_endless(error, TOWARDS_HALT),

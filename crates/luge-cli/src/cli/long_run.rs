@@ -1,12 +1,11 @@
 //! Long runs: checkpoints at intervals, a record to revisit, and a clean stop on Ctrl-C.
 
 use std::{
-    cell::OnceCell,
     io::{self, IsTerminal},
     ops::ControlFlow,
     path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -24,7 +23,7 @@ use luge_train::{Outcome, Snapshot};
 
 use super::{Failure, PATIENCE, Progress, note, place};
 
-/// Records that may become larger than this are announced, and again when that doubles.
+/// A record that may become larger than this is announced, and again whenever its size doubles.
 const LARGE_RECORD: u64 = 64 << 20;
 
 #[derive(clap::Args)]
@@ -40,7 +39,7 @@ pub(super) struct LongRunArgs {
     record: Option<PathBuf>,
 }
 
-/// Takes a time.
+/// Parses a time.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let seconds = match &text[digits.len()..] {
@@ -55,19 +54,19 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * seconds).map_err(|error| error.to_string())
 }
 
-/// Steps between two looks at the clock and at Ctrl-C.
-const LOOK: u64 = 1 << 10;
+/// Steps between two checks of the clock and of Ctrl-C.
+const CHECK_INTERVAL: u64 = 1 << 10;
 
-/// Whether the user has pressed Ctrl-C, from now on.
-pub(super) fn interruptions() -> Arc<AtomicBool> {
+/// A flag that is set when the user presses Ctrl-C.
+fn interruptions() -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&interrupted);
-    // A second handler in one process is refused; then Ctrl-C ends the process as it would without us.
+    // A second handler in one process is refused; then Ctrl-C ends the process as usual.
     let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
     interrupted
 }
 
-/// Keeps what a run leaves on disk.
+/// Saves checkpoints and the record of a run.
 pub(super) struct RunArchive {
     checkpoint: Option<PathBuf>,
     every: Duration,
@@ -75,48 +74,43 @@ pub(super) struct RunArchive {
     /// The size of the record that was announced last.
     announced: u64,
     job: Job,
-    network: Option<Network>,
     /// The digest of the network, once it is needed.
-    digest: OnceCell<String>,
+    digest: OnceLock<String>,
     saved: Instant,
     /// Where an interrupted run is saved without --checkpoint, once the user has been told.
-    unasked: Option<PathBuf>,
-    /// Whether steps are so slow that the clock is read after each.
-    slow: bool,
+    fallback: Option<PathBuf>,
     /// Whether the run cannot be resumed, because its random numbers are not saved.
     noisy: bool,
-    interrupted: Arc<AtomicBool>,
-    seen: RunStats,
     failure: Option<Failure>,
 }
 
-/// How long a run has taken.
-pub(super) struct Pace {
+/// How long a run took.
+pub(super) struct Timing {
     pub(super) seconds: f64,
     /// The step it was resumed from.
     pub(super) from: u64,
 }
 
-impl Pace {
-    /// Steps per second until a run's end.
+impl Timing {
+    /// Steps per second until the run's end.
     pub(super) fn per_second(&self, outcome: Outcome) -> f64 {
         outcome.steps().saturating_sub(self.from) as f64 / self.seconds.max(1e-9)
     }
 }
 
 impl LongRunArgs {
-    /// Refuses to keep a run of which nothing is saved.
+    /// Refuses --checkpoint and --record for a run that cannot be saved.
     pub(super) fn refuse(&self, why: &str) -> Result<(), Failure> {
         match self.checkpoint.is_some() || self.record.is_some() {
             true => Err(Failure::usage(
                 why,
-                "leave --checkpoint and --record out; the same command makes the same run again",
+                "leave --checkpoint and --record out; the same command repeats the run",
             )),
             false => Ok(()),
         }
     }
 
-    /// Looks at the places where a run is to be kept. An earlier checkpoint of the same run is written over.
+    /// Checks the places where the run is to be saved. An earlier checkpoint of the same run is overwritten.
     pub(super) fn archive(
         &self,
         outputs: &mut Outputs,
@@ -140,7 +134,7 @@ impl LongRunArgs {
 }
 
 impl RunArchive {
-    /// Saves a run to this file.
+    /// Saves a run to this checkpoint.
     pub(super) fn new(checkpoint: Option<PathBuf>, every: Duration, job: Job) -> Self {
         Self {
             checkpoint,
@@ -148,14 +142,10 @@ impl RunArchive {
             record: None,
             announced: 0,
             job,
-            network: None,
-            digest: OnceCell::new(),
+            digest: OnceLock::new(),
             saved: Instant::now(),
-            unasked: None,
-            slow: false,
+            fallback: None,
             noisy: false,
-            interrupted: Arc::default(),
-            seen: RunStats::default(),
             failure: None,
         }
     }
@@ -163,56 +153,23 @@ impl RunArchive {
     /// Follows a run of this network, from its start or from a checkpoint; steps of the dense engine are slow.
     pub(super) fn follow<'a>(
         &'a mut self,
-        (network, slow): (&Network, bool),
+        (network, slow): (&'a Network, bool),
         progress: Progress,
         from: Option<&Checkpoint>,
         curve: Option<&'a mut LossCurve>,
     ) -> Follower<'a> {
-        (self.saved, self.interrupted, self.slow) = (Instant::now(), interruptions(), slow);
-        self.network = Some(network.clone());
+        self.saved = Instant::now();
         let start = from.and_then(|checkpoint| Some((checkpoint.last()?, checkpoint.seen.clone())));
-        Follower { archive: self, progress, curve, start, no_stats: RunStats::default(), broken_off: None }
+        let interrupted = interruptions();
+        Follower { archive: self, network, slow, progress, curve, start, interrupted, stopped_at: None }
     }
 
-    /// Looks at one moment; breaks off where the user wants to.
-    fn see(
+    fn save(
         &mut self,
-        step: u64,
-        snapshot: &dyn Fn() -> Option<Snapshot>,
-        record: &RunStats,
-    ) -> ControlFlow<()> {
-        let interrupted = self.interrupted.load(Ordering::Relaxed);
-        if let Some((_, recorder)) = self.record.as_mut().filter(|(_, recorder)| recorder.wants(step)) {
-            snapshot().iter().for_each(|snapshot| recorder.keep(snapshot));
-            let most = recorder.most_bytes();
-            if most > LARGE_RECORD.max(2 * self.announced) {
-                self.announced = most;
-                note(&format!("the record may come to {}", Bytes(most)));
-            }
-        }
-        let told = self.unasked.is_some() || self.checkpoint.is_some() || self.noisy;
-        if !told && self.saved.elapsed() >= PATIENCE {
-            let file = unasked();
-            if io::stderr().is_terminal() {
-                note(&format!("Ctrl-C saves the run in {}; `luge resume` goes on with it", file.display()));
-            }
-            self.unasked = Some(file);
-        }
-        let due = self.checkpoint.is_some() && self.saved.elapsed() >= self.every;
-        if due || interrupted {
-            self.seen = record.clone();
-            if interrupted && self.checkpoint.is_none() && !self.noisy {
-                self.checkpoint = Some(self.unasked.take().unwrap_or_else(unasked));
-            }
-            if let Err(failure) = self.save(snapshot()) {
-                self.failure = Some(failure);
-                return ControlFlow::Break(());
-            }
-        }
-        if interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-
-    fn save(&mut self, snapshot: Option<Snapshot>) -> Result<(), Failure> {
+        network: &Network,
+        snapshot: Option<Snapshot>,
+        stats: &RunStats,
+    ) -> Result<(), Failure> {
         let Some(path) = self.checkpoint.clone() else { return Ok(()) };
         let snapshot = snapshot.ok_or_else(|| {
             Failure::unfit(
@@ -220,25 +177,26 @@ impl RunArchive {
                 "leave --checkpoint out",
             )
         })?;
-        self.checkpoint(vec![Frame::new(&snapshot)], None).save(&path)?;
+        self.file(network, stats.clone(), vec![Frame::new(&snapshot)], None).save(&path)?;
         self.saved = Instant::now();
         Ok(())
     }
 
-    fn checkpoint(&self, frames: Vec<Frame>, ended: Option<u64>) -> Checkpoint {
-        let digest = || self.network.as_ref().map(network_digest).unwrap_or_default();
-        let (job, network) = (self.job.clone(), self.digest.get_or_init(digest).clone());
-        let (seen, record) = (self.seen.clone(), ended.is_some());
+    /// A checkpoint, or the record of a run that has ended.
+    fn file(&self, network: &Network, seen: RunStats, frames: Vec<Frame>, ended: Option<u64>) -> Checkpoint {
+        let (job, record) = (self.job.clone(), ended.is_some());
+        let network = self.digest.get_or_init(|| network_digest(network)).clone();
         Checkpoint { job, network, seen, record, ended, frames }
     }
 
-    /// Writes the record of a run that has ended; fails if something could not be written before, or if the run was interrupted.
-    pub(super) fn finish(&mut self, outcome: Outcome) -> Result<(), Failure> {
+    /// Writes the record of a run that has ended. Fails if something could not be saved before, or if the run was interrupted.
+    pub(super) fn finish(&mut self, network: &Network, outcome: Outcome) -> Result<(), Failure> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
         if let Some((output, recorder)) = self.record.take() {
-            let record = self.checkpoint(recorder.frames().to_vec(), Some(outcome.steps()));
+            let frames = recorder.frames().to_vec();
+            let record = self.file(network, RunStats::default(), frames, Some(outcome.steps()));
             output.write(record.to_bytes().map_err(Failure::print)?)?;
         }
         let Outcome::Interrupted { steps } = outcome else { return Ok(()) };
@@ -253,19 +211,23 @@ impl RunArchive {
     }
 }
 
-/// Watches a run: shows how far it is, collects its losses, and saves what is to be saved.
+/// Watches a run: shows its progress, collects its losses, and saves what is due.
 pub(super) struct Follower<'a> {
     archive: &'a mut RunArchive,
+    network: &'a Network,
+    /// Whether steps are so slow that the clock is read after each.
+    slow: bool,
     progress: Progress,
     curve: Option<&'a mut LossCurve>,
     /// Where the run is resumed.
     start: Option<(Snapshot, RunStats)>,
-    no_stats: RunStats,
-    broken_off: Option<u64>,
+    interrupted: Arc<AtomicBool>,
+    /// The step at which a run on a stream was stopped.
+    stopped_at: Option<u64>,
 }
 
 impl Follower<'_> {
-    /// Makes a run of a trace or a training on a table.
+    /// Follows a trace or a training on a table.
     pub(super) fn follow<T, E: Into<Failure>>(
         mut self,
         run: impl FnOnce(
@@ -276,24 +238,24 @@ impl Follower<'_> {
     ) -> Result<T, Failure> {
         let start = self.start.take();
         let start = start.as_ref().map(|(snapshot, stats)| (snapshot, stats.clone()));
-        // What is drawn or recorded is looked at more often.
+        // A plot or a record needs more steps.
         let often = self.curve.is_some() || self.archive.record.is_some();
         let rate = if often { ObservationRate::Strides } else { ObservationRate::Moments };
-        let made = run(start, rate, &mut |RunProgress { step, loss, since, engine, record }| {
+        let finished = run(start, rate, &mut |RunProgress { step, loss, since, engine, record }| {
             self.progress.reach_with_loss(step, loss);
             if let Some(curve) = &mut self.curve {
                 (step - since.len() as u64..).zip(since).for_each(|(step, &loss)| curve.add(step, loss));
                 curve.add(step, loss);
             }
-            match step.is_multiple_of(LOOK) || self.archive.slow {
-                true => self.archive.see(step, &|| Some(engine.snapshot()), record),
+            match step.is_multiple_of(CHECK_INTERVAL) || self.slow {
+                true => self.observe(step, &|| Some(engine.snapshot()), record),
                 false => ControlFlow::Continue(()),
             }
         });
-        made.map_err(Into::into)
+        finished.map_err(Into::into)
     }
 
-    /// Makes a run on a stream of so many steps. One that is broken off is no result.
+    /// Follows a run on a stream, of this many steps. A run that was stopped has no result.
     pub(super) fn follow_stream<T, E: Into<Failure>>(
         mut self,
         steps: u64,
@@ -301,31 +263,68 @@ impl Follower<'_> {
     ) -> Result<T, Failure> {
         let start = self.start.take();
         let from = start.as_ref().map(|(snapshot, _)| snapshot);
-        let made = run(from, &mut |StreamMoment { step, loss, snapshot }| {
+        let finished = run(from, &mut |StreamMoment { step, loss, snapshot }| {
             if let Some(curve) = &mut self.curve {
                 curve.add(step, loss);
             }
             if step.is_multiple_of(1 << 12) {
                 self.progress.reach(step);
             }
-            // At the end only the steps before a checkpoint are still to be verified.
-            if !step.is_multiple_of(LOOK) && !self.archive.slow && step != steps {
+            // At the end, only the steps before a checkpoint are still to be verified.
+            if !step.is_multiple_of(CHECK_INTERVAL) && !self.slow && step != steps {
                 return ControlFlow::Continue(());
             }
-            let flow = self.archive.see(step, snapshot, &self.no_stats);
-            self.broken_off = flow.is_break().then_some(step);
+            let flow = self.observe(step, snapshot, &RunStats::default());
+            self.stopped_at = flow.is_break().then_some(step);
             flow
         });
-        if let Some(steps) = self.broken_off {
+        if let Some(steps) = self.stopped_at {
             drop(self.progress);
-            self.archive.finish(Outcome::Interrupted { steps })?;
+            self.archive.finish(self.network, Outcome::Interrupted { steps })?;
         }
-        made.map_err(Into::into)
+        finished.map_err(Into::into)
+    }
+
+    /// Saves what is due at one step. Stops the run if the user interrupts it or it cannot be saved.
+    fn observe(
+        &mut self,
+        step: u64,
+        snapshot: &dyn Fn() -> Option<Snapshot>,
+        stats: &RunStats,
+    ) -> ControlFlow<()> {
+        let (archive, interrupted) = (&mut *self.archive, self.interrupted.load(Ordering::Relaxed));
+        if let Some((_, recorder)) = archive.record.as_mut().filter(|(_, recorder)| recorder.wants(step)) {
+            snapshot().iter().for_each(|snapshot| recorder.keep(snapshot));
+            let most = recorder.most_bytes();
+            if most > LARGE_RECORD.max(2 * archive.announced) {
+                archive.announced = most;
+                note(&format!("the record may grow to {}", Bytes(most)));
+            }
+        }
+        let told = archive.fallback.is_some() || archive.checkpoint.is_some() || archive.noisy;
+        if !told && archive.saved.elapsed() >= PATIENCE {
+            let file = fallback_file();
+            if io::stderr().is_terminal() {
+                note(&format!("Ctrl-C saves the run in {}; `luge resume` continues it", file.display()));
+            }
+            archive.fallback = Some(file);
+        }
+        let due = archive.checkpoint.is_some() && archive.saved.elapsed() >= archive.every;
+        if interrupted && archive.checkpoint.is_none() && !archive.noisy {
+            archive.checkpoint = Some(archive.fallback.take().unwrap_or_else(fallback_file));
+        }
+        if (due || interrupted)
+            && let Err(failure) = archive.save(self.network, snapshot(), stats)
+        {
+            archive.failure = Some(failure);
+            return ControlFlow::Break(());
+        }
+        if interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
-/// Where an interrupted run is saved without --checkpoint: a name that is not taken.
-fn unasked() -> PathBuf {
+/// A new file for a run that is interrupted without --checkpoint.
+fn fallback_file() -> PathBuf {
     let numbered = (2..).map(|n| PathBuf::from(format!("luge-{n}.checkpoint")));
     let mut names = std::iter::once(PathBuf::from("luge.checkpoint")).chain(numbered);
     names.find(|path| !path.exists()).unwrap_or_else(|| PathBuf::from("luge.checkpoint"))

@@ -11,12 +11,11 @@ use lsp_types::{
     HoverProviderCapability, OneOf, PublishDiagnosticsParams, ServerCapabilities, TextDocumentSyncCapability,
     TextDocumentSyncKind, Uri,
     notification::{
-        DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification as _,
+        DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification as NotificationKind,
         PublishDiagnostics,
     },
     request::{Formatting, HoverRequest, Request as RequestKind},
 };
-use serde::de::DeserializeOwned;
 
 use super::Failure;
 use document::Document;
@@ -31,7 +30,7 @@ pub(super) fn run(_: &Args) -> Result<(), Failure> {
     let (connection, threads) = transport::stdio();
     let served = serve(connection);
     match served {
-        // If the editor has disconnected, there is nobody to tell.
+        // An editor that has disconnected cannot be told.
         Err(error) if !error.channel_is_disconnected() => Err(broken(&error.to_string())),
         _ => threads.join().map_err(|error| broken(&error.to_string())),
     }
@@ -44,7 +43,7 @@ fn broken(reason: &str) -> Failure {
     )
 }
 
-/// What is offered to an editor.
+/// What the server offers.
 fn capabilities() -> ServerCapabilities {
     ServerCapabilities {
         text_document_sync: Some(TextDocumentSyncCapability::Kind(TextDocumentSyncKind::FULL)),
@@ -54,33 +53,33 @@ fn capabilities() -> ServerCapabilities {
     }
 }
 
-/// Answers an editor until it says that it is done.
+/// Answers an editor until it shuts the server down.
 fn serve(connection: Connection) -> Result<(), ProtocolError> {
     connection.initialize(serde_json::json!(capabilities()))?;
-    let mut desk = Desk { connection, documents: BTreeMap::new() };
-    while let Ok(message) = desk.connection.receiver.recv() {
+    let mut server = Server { connection, documents: BTreeMap::new() };
+    while let Ok(message) = server.connection.receiver.recv() {
         match message {
-            Message::Request(request) if desk.connection.handle_shutdown(&request)? => return Ok(()),
+            Message::Request(request) if server.connection.handle_shutdown(&request)? => return Ok(()),
             Message::Request(request) => {
-                let response = desk.answer(request);
-                desk.send(response);
+                let response = server.answer(request);
+                server.send(response);
             }
-            Message::Notification(notification) => desk.hear(notification),
+            Message::Notification(notification) => server.notified(notification),
             Message::Response(_) => {}
         }
     }
     Ok(())
 }
 
-/// The documents that are open in an editor.
-struct Desk {
+/// The connection to an editor, and its open documents.
+struct Server {
     connection: Connection,
-    /// By their addresses.
+    /// By their URIs.
     documents: BTreeMap<String, Document>,
 }
 
-impl Desk {
-    /// An editor that is gone gets nothing; the loop ends when it reads the next message.
+impl Server {
+    /// Sends a message. If the editor has disconnected, the loop ends when it reads the next message.
     fn send(&self, message: impl Into<Message>) {
         let _ = self.connection.sender.send(message.into());
     }
@@ -105,23 +104,23 @@ impl Desk {
         self.documents.get(uri.as_str())
     }
 
-    fn hear(&mut self, notification: Notification) {
+    fn notified(&mut self, notification: Notification) {
         match notification.method.as_str() {
             DidOpenTextDocument::METHOD => {
-                if let Some(opened) = told::<DidOpenTextDocument>(notification) {
+                if let Some(opened) = params::<DidOpenTextDocument>(notification) {
                     let item = opened.text_document;
                     self.read(&item.uri, item.text, item.version);
                 }
             }
             DidChangeTextDocument::METHOD => {
-                if let Some(mut changed) = told::<DidChangeTextDocument>(notification)
+                if let Some(mut changed) = params::<DidChangeTextDocument>(notification)
                     && let Some(change) = changed.content_changes.pop()
                 {
                     self.read(&changed.text_document.uri, change.text, changed.text_document.version);
                 }
             }
             DidCloseTextDocument::METHOD => {
-                if let Some(closed) = told::<DidCloseTextDocument>(notification) {
+                if let Some(closed) = params::<DidCloseTextDocument>(notification) {
                     self.documents.remove(closed.text_document.uri.as_str());
                     self.publish(PublishDiagnosticsParams::new(closed.text_document.uri, Vec::new(), None));
                 }
@@ -130,7 +129,7 @@ impl Desk {
         }
     }
 
-    /// Checks a text as it is now, and says what is wrong with it.
+    /// Checks a text, and sends its errors.
     fn read(&mut self, uri: &Uri, text: String, version: i32) {
         let document = Document::new(text);
         self.publish(PublishDiagnosticsParams::new(uri.clone(), document.diagnostics(), Some(version)));
@@ -142,7 +141,7 @@ impl Desk {
     }
 }
 
-/// The answer to a request whose parameters read as they should.
+/// Answers a request if its parameters are valid.
 fn answered<R: RequestKind>(request: Request, answer: impl FnOnce(R::Params) -> R::Result) -> Response {
     match serde_json::from_value::<R::Params>(request.params) {
         Ok(params) => Response::new_ok(request.id, answer(params)),
@@ -150,10 +149,7 @@ fn answered<R: RequestKind>(request: Request, answer: impl FnOnce(R::Params) -> 
     }
 }
 
-/// What a notification says; one that does not read is ignored, as the protocol wants.
-fn told<N: lsp_types::notification::Notification>(notification: Notification) -> Option<N::Params>
-where
-    N::Params: DeserializeOwned,
-{
+/// The parameters of a notification; an invalid one is ignored, as the protocol demands.
+fn params<N: NotificationKind>(notification: Notification) -> Option<N::Params> {
     serde_json::from_value(notification.params).ok()
 }

@@ -1,4 +1,4 @@
-//! The arguments that describe a machine and its input, and how they become both.
+//! Arguments that describe a machine and its input.
 
 use std::{fs::File, io::Read, path::Path};
 
@@ -36,13 +36,13 @@ pub(super) struct InputArgs {
 }
 
 impl InputArgs {
-    /// Whether any tape's content is given.
+    /// Whether the content of a tape is given.
     pub(super) fn is_given(&self) -> bool {
         !self.input.is_empty()
     }
 }
 
-/// Takes a machine's place; a flag in its place is a slip, but a line may begin with an undefined transition.
+/// Parses the place of a machine. A flag is refused, but a bbchallenge line may begin with an undefined transition.
 fn machine_place(text: &str) -> Result<String, String> {
     if text.starts_with('-') && text != "-" && !text.starts_with("---") {
         return Err("expected a machine file, `-`, or a bbchallenge line before the flags".to_owned());
@@ -50,13 +50,13 @@ fn machine_place(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Takes a number of steps; `_` and `,` may group the digits.
+/// Parses a number of steps; `_` and `,` may group the digits.
 pub(super) fn step_count(text: &str) -> Result<Step, String> {
     let digits: String = text.chars().filter(|c| !matches!(c, '_' | ',')).collect();
     digits.parse().map_err(|_| format!("expected a number of steps from 0 to {}", Step::MAX))
 }
 
-/// Takes a number of things, from 1 to this many.
+/// Parses a number from 1 to `most`.
 pub(super) fn up_to(most: usize, what: &'static str) -> impl Fn(&str) -> Result<usize, String> + Clone {
     move |text| {
         let n = text.parse().ok().filter(|n| (1..=most).contains(n));
@@ -65,7 +65,7 @@ pub(super) fn up_to(most: usize, what: &'static str) -> impl Fn(&str) -> Result<
 }
 
 impl MachineArgs {
-    /// What was named.
+    /// The place as given.
     pub(super) fn place(&self) -> &str {
         &self.file
     }
@@ -84,7 +84,7 @@ impl MachineArgs {
         (named || begins()).then_some(path)
     }
 
-    /// The file, or what ships under that name, if it is a program and not a machine.
+    /// The program, if the file or what ships under that name is one.
     pub(super) fn program(&self) -> Result<Option<Source>, Failure> {
         let ships = || catalogue::find(&self.file).is_some_and(|shipped| shipped.extension == EXTENSION);
         let named = match Path::new(&self.file).extension() {
@@ -125,18 +125,18 @@ impl MachineArgs {
         self.load(&self.job_alone()?)
     }
 
-    /// What a picture calls the machine: its own name, or the file's.
+    /// The title of a picture: the machine's name, or the file's.
     pub(super) fn title(&self, loaded: &Loaded) -> String {
         loaded.machine.name().map_or_else(|| self.file.clone(), str::to_owned)
     }
 }
 
-/// Takes one of a few values by its word.
+/// Parses one of a few values by its word.
 pub(super) fn word<T: Word>() -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(T::ALL.iter().map(|one| one.word())).try_map(|text| T::from_word(&text))
 }
 
-/// Takes a format by its short name or one of its extensions.
+/// Parses a format by its short name or one of its extensions.
 pub(super) fn format_parser() -> impl TypedValueParser<Value = Format> {
     let value = |format: Format| PossibleValue::new(format.slug()).aliases(format.extensions());
     let of = |text: &str| {

@@ -1,4 +1,4 @@
-//! `luge manual`: what `man` shows, from the definition of the command line itself.
+//! `luge manual`: prints manual pages.
 
 use clap::{Command, CommandFactory};
 

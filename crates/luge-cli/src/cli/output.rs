@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::{Failure, escape_control};
 
-/// Prints a result. A reader that has heard enough (`| head`) is no failure.
+/// Prints a result. A reader that closes the pipe (`| head`) is not a failure.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
     match io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::print(error)),
@@ -36,7 +36,7 @@ pub(super) fn json_line(value: &impl Serialize) -> Result<String, Failure> {
     Ok(serde_json::to_string(value).map_err(Failure::print)? + "\n")
 }
 
-/// Prints a result, as JSON or as the text that is made of it.
+/// Prints a value as JSON, or the text that describes it.
 pub(super) fn show(json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
     if json { print_json(value) } else { print(&text()) }
 }
@@ -62,13 +62,13 @@ pub(super) struct ForceArg {
 }
 
 impl ForceArg {
-    /// The places that a command writes to.
+    /// The output files of a command.
     pub(super) fn outputs(&self) -> Outputs {
         Outputs::new(self.force)
     }
 }
 
-/// The place for a result, if it was named. It is checked before the work begins, so that a bad name costs no time.
+/// The output file for a result, if one is named. It is checked before the work begins, so that a bad name costs no time.
 pub(super) fn place(outputs: &mut Outputs, path: Option<&Path>) -> Result<Option<Output>, Failure> {
     Ok(path.map(|path| outputs.place(path)).transpose()?)
 }
@@ -95,7 +95,7 @@ impl Rows {
     }
 }
 
-/// Two columns, the first as wide as it needs to be; on a terminal nothing is wider than [`LINE`].
+/// Names and values in two columns; on a terminal, lines are at most [`LINE`] wide.
 pub(super) fn table(rows: &[(String, String)]) -> String {
     if io::stdout().is_terminal() {
         let colour = env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
@@ -105,10 +105,10 @@ pub(super) fn table(rows: &[(String, String)]) -> String {
     columns(&pairs, 0..0)
 }
 
-/// Characters of a line on a terminal.
+/// Characters per line on a terminal.
 const LINE: usize = 80;
 
-/// Names and values for a terminal: long values go on below, and what follows a name without a value has columns of its own.
+/// The table for a terminal: long values are wrapped, and the rows after a name without a value have columns of their own.
 fn folded(rows: &[(String, String)], colour: bool) -> String {
     let mut text = String::new();
     for part in rows.chunk_by(|_, (name, value)| name.is_empty() || !value.is_empty()) {
@@ -132,7 +132,7 @@ fn folded(rows: &[(String, String)], colour: bool) -> String {
     text
 }
 
-/// A line of a result: a value that begins with a verdict has its colour.
+/// A line of the table; a verdict at the beginning of its value is coloured.
 fn painted(line: &str, column: usize, colour: bool) -> String {
     let value = line.char_indices().nth(column).map_or("", |(at, _)| &line[at..]);
     let word = value.split([':', ',']).next().unwrap_or_default();
@@ -148,7 +148,7 @@ fn painted(line: &str, column: usize, colour: bool) -> String {
     format!("{before}\x1b[{code}m{word}\x1b[0m{}\n", &value[word.len()..])
 }
 
-/// Columns as wide as they need to be; those of numbers end on the right.
+/// Aligned columns; those of numbers are aligned to the right.
 pub(super) fn columns<S: AsRef<str>>(rows: &[impl AsRef<[S]>], numbers: Range<usize>) -> String {
     let cells = |row: &[S]| row.iter().map(|cell| escape_control(cell.as_ref())).collect::<Vec<_>>();
     let rows: Vec<Vec<String>> = rows.iter().map(|row| cells(row.as_ref())).collect();
@@ -166,25 +166,25 @@ pub(super) fn columns<S: AsRef<str>>(rows: &[impl AsRef<[S]>], numbers: Range<us
     rows.iter().map(|row| line(row).trim_end().to_owned() + "\n").collect()
 }
 
-/// A number of things, its digits in groups.
+/// A number with its digits in groups.
 pub(super) fn count(n: usize) -> String {
     HumanCount(n as u64).to_string()
 }
 
-/// A claim in words.
+/// Whether a claim holds, and its figures.
 pub(super) fn verdict(claim: &Claim) -> String {
     format!("{}: {}", if claim.holds { "yes" } else { "NO" }, claim.figures)
 }
 
-/// What a sample is made of: "4 features, 1 label, fix:8.4".
+/// The sizes of a sample: "4 features, 1 label, fix:8.4".
 pub(super) fn sample_sizes(features: usize, labels: usize, format: impl Display) -> String {
     let plural = |n: usize, what: &str| format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" });
     format!("{}, {}, {format}", plural(features, "feature"), plural(labels, "label"))
 }
 
-/// Says something beside the result, on standard error.
+/// Prints a note on standard error.
 pub(super) fn note(text: &str) {
-    // If standard error is closed, there is nobody to tell.
+    // Nothing can be done if standard error is closed.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 

@@ -14,35 +14,35 @@ use luge::{
 };
 use luge_machine::{Outcome, Simulator, Step};
 
-/// Runs shorter than this say nothing.
+/// Runs shorter than this show nothing.
 pub(super) const PATIENCE: Duration = Duration::from_secs(1);
-/// Steps between two looks at the clock.
+/// Steps between two checks of the clock.
 const CHUNK: Step = 1 << 20;
-/// The same where every step is seen.
+/// The same if every step is reported.
 const LOOK: Step = 1 << 12;
 
-/// How progress is drawn where the number of steps is known, and where it is not.
+/// The templates for a known and an unknown number of steps.
 const KNOWN: &str = "{prefix} {wide_bar} {msg}";
 const UNKNOWN: &str = "{prefix} {spinner} {msg}";
 
-/// A bar on standard error that appears after a second, and only on a terminal.
+/// A progress bar on standard error that appears after a second, and only on a terminal.
 pub(super) struct Progress {
     unit: &'static str,
     expected: Step,
     started: Instant,
-    /// Nothing is shown where standard error is no terminal.
+    /// `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
     loss: Option<f64>,
-    /// Whether steps are so fast that the clock need not be read after each.
+    /// Whether steps are so fast that the clock is not read after each.
     fast: bool,
-    /// Whether `expected` is how many steps there will be, not only how many there may be.
+    /// Whether `expected` is the number of steps, and not only a limit.
     certain: bool,
     /// An estimate of the number of steps, once there is one.
     estimate: Arc<OnceLock<Step>>,
 }
 
 impl Progress {
-    /// Progress towards `expected` steps of doing `what`.
+    /// Progress of doing `what`, at most `expected` steps.
     pub(super) fn new(what: &'static str, expected: Step) -> Self {
         Self {
             unit: "steps",
@@ -56,13 +56,13 @@ impl Progress {
         }
     }
 
-    /// The expected number of steps is exact, so the remaining time can be shown.
+    /// The number of steps is exact, so the remaining time can be shown.
     pub(super) fn certainly(mut self) -> Self {
         self.certain = true;
         self
     }
 
-    /// Another thread finds out about how many steps there will be, unless the run is over soon. Nothing waits for it.
+    /// Estimates the number of steps in another thread, unless the run ends soon. Nothing waits for the estimate.
     pub(super) fn estimated_by(self, estimate: impl FnOnce() -> Option<Step> + Send + 'static) -> Self {
         if self.bar.is_some() {
             let answer = Arc::clone(&self.estimate);
@@ -74,7 +74,7 @@ impl Progress {
         self
     }
 
-    /// Counts in something else than steps.
+    /// Counts something other than steps.
     pub(super) fn in_units(mut self, unit: &'static str) -> Self {
         self.unit = unit;
         self
@@ -98,7 +98,7 @@ impl Progress {
         }
     }
 
-    /// Says that `steps` are made and the loss is `loss`, NaN if it is not known; cheap enough for every step of a fast engine.
+    /// Reports the number of steps made and the loss, NaN if it is not known. Cheap enough for every step of a fast engine.
     #[inline]
     pub(super) fn reach_with_loss(&mut self, steps: Step, loss: f64) {
         if self.bar.is_some() && (steps.is_multiple_of(LOOK) || !self.fast) {
@@ -108,7 +108,7 @@ impl Progress {
         }
     }
 
-    /// Says that `steps` are made.
+    /// Reports the number of steps made.
     pub(super) fn reach(&mut self, steps: Step) {
         let Some(bar) = &self.bar else { return };
         let elapsed = self.started.elapsed();
@@ -117,7 +117,7 @@ impl Progress {
         }
         let estimate = self.estimate.get().copied();
         let expected = estimate.unwrap_or(self.expected).max(steps);
-        // A limit is no length: a bar is drawn only where the number of steps is known.
+        // A bar is drawn only if the number of steps is known, not for a limit.
         let known = self.certain || estimate.is_some();
         let style = ProgressStyle::with_template(if known { KNOWN } else { UNKNOWN });
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));

@@ -10,10 +10,10 @@ use luge::{files::rocq::ProofExport, training::Claim};
 
 use super::Failure;
 
-/// How the checker's refusal reads: its computation did not come out true.
+/// What Rocq prints if the checker rejects the network: its computation does not give true.
 const REFUSAL: &str = "No applicable tactic";
 
-/// Whether Rocq, with the proofs built in this folder, proves a network's theorem.
+/// Asks Rocq, with the proofs built in this folder, to prove a network's theorem.
 pub(super) fn ask(proofs: &Path, written: &ProofExport) -> Result<Claim, Failure> {
     let folder = std::env::temp_dir();
     let unwritable =

@@ -18,7 +18,7 @@ use luge_lab::{MAX_MOMENTS, PreparedJob, Report, RunError, StreamRecording, stre
 use luge_landscape::{Carrier, LandscapeKind};
 use luge_machine::Step;
 
-use super::stream::first_draw;
+use super::stream::default_draw;
 use super::{DataArgs, Failure, ForceArg, Progress, Rows, print, read_text, step_count, word};
 
 /// Write a run as a single HTML file with all views of the lab, at up to 400 steps
@@ -195,7 +195,7 @@ impl Args {
         let format = self.data.csv.format().unwrap_or_else(|| StreamJob::format_for(&source));
         let samples = match (self.draw, ships) {
             (None, Some(lesson)) => lesson.samples(format)?,
-            (draw, _) => Samples::Draw(draw.unwrap_or_else(first_draw)),
+            (draw, _) => Samples::Draw(draw.unwrap_or_else(default_draw)),
         };
         let mut job = StreamJob::new(source, samples);
         job.options.format = format;

@@ -1,4 +1,4 @@
-//! `luge resume`: resume a run from its checkpoint.
+//! `luge resume`: resumes a run from its checkpoint.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -49,13 +49,13 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             format!("{name} is of a trace, which ends with no model to write"),
             "leave --out out",
         )),
-        Job::Trace(job) => go_on(&Traced::prepare(job)?, &checkpoint, &name, archive, results),
-        Job::Stream(job) => go_on(&Streamed::prepare(job)?, &checkpoint, &name, archive, results),
-        Job::Train(job) => go_on(&Lesson::prepare(job)?, &checkpoint, &name, archive, results),
+        Job::Trace(job) => resume(&Traced::prepare(job)?, &checkpoint, &name, archive, results),
+        Job::Stream(job) => resume(&Streamed::prepare(job)?, &checkpoint, &name, archive, results),
+        Job::Train(job) => resume(&Lesson::prepare(job)?, &checkpoint, &name, archive, results),
     }
 }
 
-fn go_on(
+fn resume(
     job: &impl Trainable,
     checkpoint: &Checkpoint,
     name: &str,

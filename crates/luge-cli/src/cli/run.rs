@@ -108,7 +108,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     show_rows(args.json, &summary, |rows| describe(rows, machine, outcome, &simulator))
 }
 
-/// Runs every machine of a list.
+/// Runs every machine of a bbchallenge list.
 fn each(job: &TraceJob, args: &Args) -> Result<(), Failure> {
     let mut runs = Vec::new();
     for entry in bbchallenge::entries(&job.source.text) {
@@ -142,7 +142,7 @@ fn each(job: &TraceJob, args: &Args) -> Result<(), Failure> {
 fn draw(input: &Input, finished: &Simulator<'_>) -> Picture {
     let mut progress = Progress::new("drawing", finished.steps());
     Picture::of_run(Size::default(), input, finished, |simulator, step| {
-        // The run was made before, so that there is room for it.
+        // The same run has already fitted into memory.
         let _ = progress.run(simulator, step);
     })
 }

@@ -28,7 +28,7 @@ use serde::Serialize;
 
 use super::mlp::{self, TorchArgs};
 use super::{
-    CsvArgs, Failure, Follower, ForceArg, FormatArg, LongRunArgs, Pace, Progress, Results, Rows, Trainable,
+    CsvArgs, Failure, Follower, ForceArg, FormatArg, LongRunArgs, Progress, Results, Rows, Timing, Trainable,
     circuit, count, failures, json_line, note, place, show_rows, show_warnings, step_count, train_and_show,
     up_to, word,
 };
@@ -171,12 +171,12 @@ impl Trainable for Streamed {
         Ok(report.certificate.proves_the_run().then(model).transpose()?)
     }
 
-    fn show(&self, report: &StreamReport, json: bool, pace: &Pace) -> Result<(), Failure> {
+    fn show(&self, report: &StreamReport, json: bool, timing: &Timing) -> Result<(), Failure> {
         show_warnings(&program::overflow(&self.job.source, None, &report.wraps), &self.job.source);
-        let per_second = pace.per_second(self.outcome(report));
-        show_rows(json, &summary(&self.lesson, report, pace.seconds), |rows| {
+        let per_second = timing.per_second(self.outcome(report));
+        show_rows(json, &summary(&self.lesson, report, timing.seconds), |rows| {
             describe(rows, &self.lesson, report);
-            rows.row("time", format!("{:.2} s, {} steps/s", pace.seconds, HumanCount(per_second as u64)));
+            rows.row("time", format!("{:.2} s, {} steps/s", timing.seconds, HumanCount(per_second as u64)));
             rows.certificate(report.certificate.claims());
         })
     }
@@ -204,7 +204,7 @@ impl Args {
         };
         let data = self.csv.read(None)?;
         let table = data.as_ref().map(Data::as_given).transpose()?;
-        let draw = self.draw.unwrap_or_else(first_draw);
+        let draw = self.draw.unwrap_or_else(default_draw);
         let n_features = table.map_or(draw.n_features, |table| table.feature_names.len());
         if let Some(circuit) = circuit::open(&self.learner, Some(n_features))? {
             let samples = match (&data, circuit.samples()) {
@@ -232,9 +232,9 @@ impl Args {
             (None, None) => {
                 let format = self.csv.format().unwrap_or_else(|| StreamJob::format_for(&source));
                 let samples = catalogue::lesson(&source).map(|lesson| lesson.samples(format)).transpose()?;
-                samples.unwrap_or_else(|| Samples::Draw(first_draw()))
+                samples.unwrap_or_else(|| Samples::Draw(default_draw()))
             }
-            (_, draw) => Samples::Draw(draw.unwrap_or_else(first_draw)),
+            (_, draw) => Samples::Draw(draw.unwrap_or_else(default_draw)),
         };
         let set = self.csv.constants(&source)?;
         let mut job = StreamJob::new(source, samples);
@@ -281,7 +281,7 @@ pub(super) fn open(learner: &str) -> Result<Source, Failure> {
 }
 
 /// What is drawn by default.
-pub(super) fn first_draw() -> Draw {
+pub(super) fn default_draw() -> Draw {
     Draw { concept: Concept::Parity { n_hidden: 16 }, n_features: 32, noise: 0.0 }
 }
 

@@ -1,4 +1,4 @@
-//! `luge tolerance`: finds the noise and the precision at which tracing fails.
+//! `luge tolerance`: finds the noise and the precision at which a trace fails.
 
 use std::path::PathBuf;
 

@@ -19,8 +19,8 @@ use luge_train::{Outcome, Precision, Rate};
 
 use super::mlp::{self, TorchArgs};
 use super::{
-    Failure, Follower, ForceArg, InputArgs, LandscapeArgs, LongRunArgs, MachineArgs, Pace, Progress, Results,
-    Rows, Trainable, count, place, show_rows, step_count, train_and_show, word as one_of,
+    Failure, Follower, ForceArg, InputArgs, LandscapeArgs, LongRunArgs, MachineArgs, Progress, Results, Rows,
+    Timing, Trainable, count, place, show_rows, step_count, train_and_show, word as one_of,
 };
 
 /// Train a machine's landscape, and compare every step of training with the simulator
@@ -172,8 +172,8 @@ impl Trainable for Traced {
         Ok(None)
     }
 
-    fn show(&self, trace: &Trace, json: bool, pace: &Pace) -> Result<(), Failure> {
-        let per_second = pace.per_second(trace.outcome);
+    fn show(&self, trace: &Trace, json: bool, timing: &Timing) -> Result<(), Failure> {
+        let per_second = timing.per_second(trace.outcome);
         show_rows(json, &summary::of_trace(&self.plan, trace), |rows| self.describe(rows, trace, per_second))
     }
 

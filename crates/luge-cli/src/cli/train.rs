@@ -23,7 +23,7 @@ use luge_net::Network;
 use luge_train::Outcome;
 
 use super::{
-    DataArgs, Failure, Follower, ForceArg, LongRunArgs, Pace, Progress, Results, Rows, Trainable, count,
+    DataArgs, Failure, Follower, ForceArg, LongRunArgs, Progress, Results, Rows, Timing, Trainable, count,
     format_parser, note, place, show_notes, show_rows, show_warnings, step_count, train_and_show, up_to,
     word,
 };
@@ -169,7 +169,7 @@ impl Trainable for Lesson {
         Ok(report.certificate.proves_the_run().then(model).transpose()?)
     }
 
-    fn show(&self, report: &TrainingReport, json: bool, pace: &Pace) -> Result<(), Failure> {
+    fn show(&self, report: &TrainingReport, json: bool, timing: &Timing) -> Result<(), Failure> {
         // A program's answer is seldom what was meant once a number has wrapped around.
         let overflow = program::overflow(&self.job.source, Some(self.lesson.table()), self.lesson.wraps());
         show_warnings(&overflow, &self.job.source);
@@ -179,9 +179,9 @@ impl Trainable for Lesson {
         let timed = object! {
             #[serde(flatten)]
             summary: summary::of_training(&self.lesson, report),
-            wall_s: pace.seconds,
+            wall_s: timing.seconds,
         };
-        show_rows(json, &timed, |rows| describe(rows, &self.lesson, report, pace))
+        show_rows(json, &timed, |rows| describe(rows, &self.lesson, report, timing))
     }
 
     fn draw(&self, report: &TrainingReport, curve: &LossCurve) -> String {
@@ -245,7 +245,7 @@ pub(super) fn scored(score: &Score) -> String {
     }
 }
 
-fn describe(rows: &mut Rows, lesson: &PreparedTraining, report: &TrainingReport, pace: &Pace) {
+fn describe(rows: &mut Rows, lesson: &PreparedTraining, report: &TrainingReport, timing: &Timing) {
     let mut row = |name: &str, value: String| rows.row(name, value);
     let extended = lesson.extended();
     let answer = Answer::of_training(lesson, report);
@@ -288,7 +288,7 @@ fn describe(rows: &mut Rows, lesson: &PreparedTraining, report: &TrainingReport,
         row("drift", format!("tape {:.1e}, head {:.1e}", drift.tape, drift.head));
     }
     row("engine", format!("{}: {}", report.chosen.engine.word(), report.chosen.why));
-    let per_second = HumanCount(pace.per_second(report.outcome) as u64);
-    row("time", format!("{:.2} s, {per_second} steps/s", pace.seconds));
+    let per_second = HumanCount(timing.per_second(report.outcome) as u64);
+    row("time", format!("{:.2} s, {per_second} steps/s", timing.seconds));
     rows.certificate(report.certificate.claims());
 }

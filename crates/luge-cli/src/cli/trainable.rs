@@ -1,4 +1,4 @@
-//! Prepared jobs on the command line: trained with a progress bar, saved, written to files, and shown.
+//! Trains prepared jobs with a progress bar, saves the run, writes its files, and shows its result.
 
 use std::time::Instant;
 
@@ -9,11 +9,11 @@ use luge::{
 use luge_net::Network;
 use luge_train::Outcome;
 
-use super::{Failure, Follower, Pace, Progress, RunArchive};
+use super::{Failure, Follower, Progress, RunArchive, Timing};
 
-/// A network that is ready to be trained, and how its run is shown.
+/// A prepared job, and how its run is shown.
 pub(super) trait Trainable {
-    /// What training leaves behind.
+    /// The result of training.
     type Report;
 
     /// The network.
@@ -22,25 +22,25 @@ pub(super) trait Trainable {
     /// Whether the dense engine trains, whose steps are slow.
     fn is_dense(&self) -> bool;
 
-    /// What is shown while it trains.
+    /// The progress bar.
     fn progress(&self) -> Progress;
 
-    /// Where the loss is collected if it is to be drawn.
+    /// An empty loss curve.
     fn curve(&self) -> LossCurve {
         LossCurve::default()
     }
 
-    /// Trains, from the start or where the follower says.
+    /// Trains, from the start or from the follower's checkpoint.
     fn train(&self, follower: Follower<'_>) -> Result<Self::Report, Failure>;
 
-    /// How training has ended.
+    /// How training ended.
     fn outcome(&self, report: &Self::Report) -> Outcome;
 
     /// The file of the trained model; `None` if the run is not certified.
     fn model(&self, report: &Self::Report, name: &str) -> Result<Option<Vec<u8>>, Failure>;
 
     /// Prints the result.
-    fn show(&self, report: &Self::Report, json: bool, pace: &Pace) -> Result<(), Failure>;
+    fn show(&self, report: &Self::Report, json: bool, timing: &Timing) -> Result<(), Failure>;
 
     /// Draws the loss over the steps.
     fn draw(&self, report: &Self::Report, curve: &LossCurve) -> String;
@@ -49,7 +49,7 @@ pub(super) trait Trainable {
     fn verdict(&self, report: &Self::Report) -> Result<(), Failure>;
 }
 
-/// Where a result goes.
+/// Where the result goes.
 #[derive(Default)]
 pub(super) struct Results {
     pub(super) json: bool,
@@ -59,7 +59,7 @@ pub(super) struct Results {
     pub(super) plot: Option<Output>,
 }
 
-/// Trains, from the start or from a checkpoint, keeps what is to be kept, and shows what came of it.
+/// Trains, from the start or from a checkpoint, and writes and shows the result.
 pub(super) fn train_and_show(
     job: &impl Trainable,
     mut archive: RunArchive,
@@ -71,14 +71,14 @@ pub(super) fn train_and_show(
     let network = (job.network(), job.is_dense());
     let report = job.train(archive.follow(network, job.progress(), from, curve.as_mut()))?;
     let from = from.and_then(|checkpoint| checkpoint.frames.last()).map_or(0, |frame| frame.step);
-    let pace = Pace { seconds: started.elapsed().as_secs_f64(), from };
+    let timing = Timing { seconds: started.elapsed().as_secs_f64(), from };
     if let Some(out) = results.out
         && let Some(model) = job.model(&report, &out.path().display().to_string())?
     {
         out.write(model)?;
     }
-    job.show(&report, results.json, &pace)?;
-    archive.finish(job.outcome(&report))?;
+    job.show(&report, results.json, &timing)?;
+    archive.finish(job.network(), job.outcome(&report))?;
     if let (Some(plot), Some(curve)) = (results.plot, curve) {
         plot.write(job.draw(&report, &curve))?;
     }

@@ -1,14 +1,14 @@
-//! How a tape is printed: the cells around the head, the head in brackets, and the number of other cells.
+//! Prints a tape: the cells around the head, the head in brackets, and the number of other cells.
 
 use indicatif::HumanCount;
 use luge_machine::{Alphabet, Cell, TapeCells};
 
 use luge::files::summary::separator;
 
-/// The most columns for the symbols, without the counts of those left out.
+/// The most characters for the symbols, without the counts of omitted cells.
 const WIDEST: usize = 64;
 
-/// The cells around `head`; nothing is left out if everything written fits.
+/// The cells around `head`; all cells that are not blank, if they fit.
 pub(super) fn window(alphabet: &Alphabet, tape: &TapeCells, head: Cell) -> String {
     let (first, symbols) = tape.trimmed();
     let filled = if symbols.is_empty() { head..head + 1 } else { first..first + symbols.len() as Cell };

@@ -297,7 +297,7 @@ fn the_size_of_a_large_record_is_said() {
     let line = "trace 1RA1RA --steps 4_000_000 --record run.record";
     let output = desk.under("ulimit -v 8000000", line);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert!(said(&output).contains("the record may come to"), "{}", said(&output));
+    assert!(said(&output).contains("the record may grow to"), "{}", said(&output));
     let output = desk.under("ulimit -v 8000000", "revisit run.record 0");
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
 }

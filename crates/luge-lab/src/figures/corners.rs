@@ -1,4 +1,4 @@
-//! The seven configurations of a two-state machine as the corners of a simplex, with levels that a reader can change.
+//! The seven configurations of a two-state machine as the corners of a simplex, with a loss that the reader can change.
 
 use luge::job::{TraceJob, source::Source};
 use luge_landscape::{LandscapeKind, carve};
@@ -6,22 +6,22 @@ use luge_net::{Network, Shape, Values, evaluate};
 use luge_train::{Dense, Engine, Precision, Rate};
 use serde_json::json;
 
-use super::Drawn;
+use super::FigureResult;
 
 /// The machine whose run is carved.
 const MACHINE: &str = "bb2";
 
-/// Gradient steps after which a run that goes astray is left.
+/// The most gradient steps.
 const MAX_STEPS: usize = 12;
 
 /// Points at which the loss is drawn along an edge.
 const N_POINTS: usize = 9;
 
-/// A level in the middle of an edge that the reader has set.
+/// Two corners, and the loss in the middle of their edge.
 pub(super) type Level = (usize, usize, f64);
 
 /// A landscape and what gradient descent does on it.
-pub(super) fn corners(changed: &[Level]) -> Drawn {
+pub(super) fn corners(changed: &[Level]) -> FigureResult {
     let mut job = TraceJob::new(Source::open(MACHINE)?);
     job.options.landscape = LandscapeKind::Internal;
     let loaded = job.load()?;
@@ -30,7 +30,7 @@ pub(super) fn corners(changed: &[Level]) -> Drawn {
     let at =
         |network: &Network, x: Vec<f64>| evaluate(network, &[Values::new(Shape::column(n), x)], &[]).loss();
     let heights: Vec<f64> = (0..n).map(|v| at(landscape.network(), between(n, v, v, 0.0))).collect();
-    // The middle of three corners is where nothing is carved.
+    // Nothing is carved in the middle of three corners.
     let ceiling = at(landscape.network(), (0..n).map(|v| if v < 3 { 1.0 / 3.0 } else { 0.0 }).collect());
     let mut levels: Vec<Level> = Vec::new();
     for v in 0..n {

@@ -1,4 +1,4 @@
-//! Figures of learners: how labels come in through the gradient, and a perceptron beside ordinary gradient descent.
+//! Figures of learners: how labels enter through the gradient, and a perceptron beside ordinary gradient descent.
 
 use luge::{
     job::{Data, Job, StandardPrimaries, TrainJob, catalogue},
@@ -8,20 +8,20 @@ use luge_net::{SparseValues, Values};
 use luge_train::{Dense, Engine, Precision, Rate};
 use serde_json::json;
 
-use super::Drawn;
+use super::FigureResult;
 use crate::{PreparedJob, views::theta_on_tape};
 
-/// Frames of the figure.
+/// Frames of each run.
 const N_FRAMES: u64 = 60;
 
-/// Steps of ordinary descent in all.
+/// Steps of ordinary gradient descent.
 const N_ORDINARY: u64 = 3_000;
 
-/// Its rate, on the mean squared error.
+/// Its rate on the mean squared error.
 const RATE: f64 = 0.02;
 
 /// The first gradient step of a learner of the mean, with labels that the reader has set.
-pub(super) fn first_step(labels: &[f64]) -> Drawn {
+pub(super) fn first_step(labels: &[f64]) -> FigureResult {
     let mut job = shipped("mean")?;
     let rows = labels.iter().enumerate().map(|(row, label)| format!("{row},{label}\n"));
     let Data::Csv { text, .. } = &mut job.data else {
@@ -56,9 +56,8 @@ pub(super) fn first_step(labels: &[f64]) -> Drawn {
     }))
 }
 
-/// A linear network on two features, trained twice: bias and two weights after some gradient steps, and how many rows are
-/// on their side.
-pub(super) fn two_lines() -> Drawn {
+/// A linear network on two features, trained in two ways: the weights after some steps, and how many rows are classified right.
+pub(super) fn two_lines() -> FigureResult {
     let mut job = shipped("perceptron")?;
     if let Data::Csv { features, .. } = &mut job.data {
         *features = Some(vec!["petal_length".to_owned(), "petal_width".to_owned()]);

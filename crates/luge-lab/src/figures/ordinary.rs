@@ -1,4 +1,4 @@
-//! An ordinary network of linear layers and ReLUs: its biases as registers, and the same network with other weights.
+//! An ordinary network of linear layers and ReLUs: its biases as registers, and the same layers with random weights.
 
 use luge::{
     mlp::{MlpOptions, Passing, PreparedMlp, SampleStream, sample_format},
@@ -9,23 +9,23 @@ use luge_landscape::mlp::{Float, MEMORY_LAYER};
 use luge_train::sequential::{DenseSgd, SequentialEngine, default_weights};
 use serde_json::json;
 
-use super::Drawn;
+use super::FigureResult;
 
-/// Bits of a sample, and how many of them count.
+/// The samples: six bits, of which three count.
 const DRAW: &str = "parity:bits=6,hidden=3";
 const N_BITS: usize = 6;
 
-/// New inputs on which a network is judged: of six bits, each comes about eight times.
+/// New inputs on which a network is tested. With six bits, each occurs about eight times.
 const N_NEW: usize = 512;
 
-/// Weights times steps of the network with other weights.
+/// The most weights times steps of the network with random weights.
 const MAX_WORK: u64 = 1 << 29;
 
-/// Its rate; with the others that `luge compare parity` tries, it ends alike.
+/// Its rate; the other rates of `luge compare parity` give the same result.
 const RATE: f64 = 0.01;
 
-/// An ordinary network with a learner in its initial weights, and the same layers with others.
-pub(super) fn ordinary(seed: u64) -> Drawn {
+/// Trains an ordinary network with a learner in its initial weights, and the same layers with random ones.
+pub(super) fn ordinary(seed: u64) -> FigureResult {
     let samples = Samples::Draw(DRAW.parse::<Draw>()?);
     let options = MlpOptions { seed, float: Float::F32, ..MlpOptions::default() };
     let prepared = PreparedMlp::new(Shipped::Parity.circuit(N_BITS), Some(samples.clone()), options)?;

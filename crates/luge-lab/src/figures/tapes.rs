@@ -1,20 +1,20 @@
-//! Why tapes become weights: a run whose cells are weights, and how many corners it would need without them.
+//! Why tapes are weights: a run whose cells are weights, and the number of corners it would need otherwise.
 
 use luge::job::{Job, TraceJob, source::Source};
 use luge_landscape::{Configuration, Landscape, LandscapeKind, LandscapeOptions};
 use serde_json::json;
 
-use super::Drawn;
+use super::FigureResult;
 use crate::{PreparedJob, views};
 
-/// Cells that are drawn on each side of the head.
+/// Cells on each side of the head.
 const RADIUS: usize = 4;
 
 /// The longest tape whose configurations are counted.
 const MAX_CELLS: usize = 8;
 
 /// A run whose tape is made of weights.
-pub(super) fn tape_weights() -> Drawn {
+pub(super) fn tape_weights() -> FigureResult {
     let job = TraceJob::new(Source::open("bb2")?);
     let prepared = PreparedJob::open(&Job::Trace(job))?;
     let scene = prepared.scene()?;

@@ -1,24 +1,24 @@
-//! The gradient of one step on cells, heads and labels, and where the vertex goes.
+//! The gradient of one step by cells, heads and labels, and the next vertex.
 
 use luge::run::engine::{EngineError, Task};
 use luge_net::{Network, ParameterId, SparseLayers, StepRule, Values};
 use luge_train::{Engine, Snapshot, Sparse, TapeSnapshot, best_vertex, vertex_parameter};
 
-/// Derivatives that are not zero.
+/// The nonzero derivatives of a step.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StepGradient {
-    /// For every track, cells and the derivative by their weights.
+    /// For every binary tape, cells and the derivatives by their weights.
     pub cells: Vec<Vec<(i64, f64)>>,
-    /// For every track, cells and the derivative by the head's weight there.
+    /// For every binary tape, cells and the derivatives by the head's weights there.
     pub heads: Vec<Vec<(i64, f64)>>,
     /// The derivatives by z.
     pub labels: Vec<f64>,
-    /// The vertex after the step; `None` if it stays.
+    /// The vertex after the step; `None` if it does not change.
     pub to: Option<usize>,
 }
 
 impl StepGradient {
-    /// The gradient of an engine's next step; `before` are its weights, or those near its heads.
+    /// The gradient of an engine's next step. `before` has its weights, or those near its heads.
     pub(super) fn at(
         task: &Task<'_>,
         engine: &mut dyn Engine,
@@ -31,7 +31,7 @@ impl StepGradient {
         }
     }
 
-    /// From the sparse engine's step at these very weights: what a weight moves by is its rate times its derivative.
+    /// From a step of the sparse engine at these weights: a weight moves by its rate times its derivative.
     fn by_stepping(task: &Task<'_>, layers: &SparseLayers, before: &Snapshot) -> Result<Self, EngineError> {
         let mut sparse = Sparse::resume(task.network, before, None, &task.inputs)?;
         sparse.step()?;
@@ -43,9 +43,9 @@ impl StepGradient {
         };
         let (cell_rate, head_rate) = (layers.cells.map_or(1.0, rate), rate(layers.head));
         let tracks = || before.tapes.iter().zip(&after.tapes);
-        // Cells that are hidden units change with the labels, and have no derivative.
+        // Cells that are hidden units follow the labels, and have no derivative.
         let trained = |track: usize| layers.table.rows()[track] < layers.table.n_trained();
-        // Beyond what is kept cells are blank, and heads have no weight.
+        // Cells that are not stored are blank, and heads have no weight there.
         let cells = |tape: &TapeSnapshot| (tape.first, tape.cells.iter().collect());
         let pull = |(track, (a, b))| match trained(track) {
             true => moved(cells(a), cells(b), -1.0, cell_rate),
@@ -79,7 +79,7 @@ impl StepGradient {
     }
 }
 
-/// The vertex that a step goes to; `None` if it stays.
+/// The vertex after a step; `None` if it does not change.
 fn vertex_after(network: &Network, id: ParameterId, before: &Snapshot, gradient: &[Values]) -> Option<usize> {
     let slopes = &gradient[id.index()].data;
     let mut point = vec![0.0; slopes.len()];
@@ -94,10 +94,10 @@ fn vertex_after(network: &Network, id: ParameterId, before: &Snapshot, gradient:
     }
 }
 
-/// Weights in turn, and the cell of the first.
+/// The cell of the first weight, and consecutive weights.
 type Weights = (i64, Vec<f64>);
 
-/// Where the weights of two moments differ, by how much, over the rate; cells outside of a list hold `beyond`.
+/// The cells whose weights differ, and the difference divided by the rate; cells outside a list hold `beyond`.
 fn moved(before: Weights, after: Weights, beyond: f64, rate: f64) -> Vec<(i64, f64)> {
     let at = |(first, weights): &Weights, cell: i64| {
         usize::try_from(cell - first).ok().and_then(|i| weights.get(i)).copied().unwrap_or(beyond)

@@ -6,7 +6,7 @@ use luge_train::{Engine, PackedCells, Snapshot, TapeSnapshot};
 
 use crate::Scene;
 
-/// What parameters of a network without tapes of its own stand for.
+/// What the vertices of a network without tapes stand for.
 #[derive(Clone, Copy, Debug)]
 pub enum Inside<'n> {
     /// A landscape whose vertices are whole configurations.
@@ -16,7 +16,7 @@ pub enum Inside<'n> {
 }
 
 impl Inside<'_> {
-    /// The tapes of the vertex; none between vertices and before the first.
+    /// The tapes of the vertex; none if the parameters are not at a vertex.
     fn tapes(self, parameters: &[Values], inputs: &[Values]) -> Vec<TapeSnapshot> {
         let configuration = match self {
             Self::Landscape(landscape) => landscape.decode(parameters, inputs),
@@ -34,8 +34,8 @@ impl Inside<'_> {
 }
 
 impl Scene<'_> {
-    /// Weights of an engine that are not zero; with a radius, only cells that near to their heads. Where the network has no
-    /// tapes of its own, those of the vertex.
+    /// The nonzero weights of an engine; with a radius, only cells that close to a head. If the network has no tapes, those of the
+    /// vertex.
     pub(super) fn look(&self, engine: &dyn Engine, radius: Option<usize>) -> Snapshot {
         let layers = engine.network().sparse_layers().ok();
         if let (Some(layers), Some(radius), "exact") = (layers, radius, engine.name()) {
@@ -52,7 +52,7 @@ impl Scene<'_> {
     }
 }
 
-/// The cells near the heads of an engine whose weights are exact, without a look at all the others.
+/// The cells near the heads of the exact engine, without a snapshot of all others.
 fn near(engine: &dyn Engine, n_tracks: usize, radius: usize) -> Snapshot {
     let tape = |track: usize| {
         let head = engine.head(track).unwrap_or(0);
@@ -69,7 +69,7 @@ fn near(engine: &dyn Engine, n_tracks: usize, radius: usize) -> Snapshot {
     }
 }
 
-/// Leaves the cells near the head, blanks where none are kept.
+/// Keeps the cells near the head only; cells that are not stored are blank.
 fn cut(tape: &mut TapeSnapshot, radius: usize) {
     let weights = tape.head.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
     let head = tape.head_first + weights.map_or(0, |(i, _)| i as i64);

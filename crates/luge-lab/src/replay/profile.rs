@@ -5,23 +5,23 @@ use luge_train::Engine;
 
 use super::{End, Replay};
 
-/// The longest run whose every step is looked at.
+/// The longest run whose steps are all counted.
 pub const MAX_PROFILED: u64 = 30_000_000;
 
-/// Steps between two looks at the clock.
+/// Steps between two checks of the clock.
 const CHUNK: u64 = 1024;
 
 /// The visits counted so far.
 pub struct Profile<'a> {
     engine: Box<dyn Engine + 'a>,
-    /// Steps that begin in each state.
+    /// The steps that begin in each state.
     pub visits: Vec<u64>,
-    /// Whether all are counted.
+    /// Whether all steps are counted.
     pub done: bool,
 }
 
 impl<'a> Profile<'a> {
-    /// A profile of a run that is over; `None` if the run is not over, or too long.
+    /// An empty profile; `None` if the end of the run is not known, or the run is too long.
     ///
     /// # Errors
     /// If no engine can run it.
@@ -33,7 +33,7 @@ impl<'a> Profile<'a> {
         Ok(Some(Self { engine: replay.again()?, visits, done: false }))
     }
 
-    /// Counts on while `go_on` says so.
+    /// Counts steps while `go_on` returns true.
     ///
     /// # Errors
     /// If a gradient cannot be computed.

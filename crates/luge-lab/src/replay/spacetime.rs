@@ -1,4 +1,4 @@
-//! The tapes over time: rows of a run of unknown length, at equal distances.
+//! The tapes over time: evenly spaced rows of a run whose length need not be known.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub const MAX_ROWS: usize = 400;
 /// The most columns of a row.
 const MAX_COLUMNS: usize = 640;
 
-/// Part of a picture, to be drawn again with all its cells.
+/// Part of a picture, to be drawn in full resolution.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Part {
     /// The tape.
@@ -28,7 +28,7 @@ pub struct Part {
     pub to: u64,
     /// The cells.
     pub cells: Range<Cell>,
-    /// At most so many rows.
+    /// The most rows.
     pub n_rows: usize,
 }
 
@@ -39,7 +39,7 @@ pub struct Row {
     lines: Vec<Line>,
 }
 
-/// One tape at one step: the mean colours of equally many cells each.
+/// One tape at one step: the mean colours of groups of cells.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Line {
     first: Cell,
@@ -81,7 +81,7 @@ impl Line {
         let stride = n_cells.unsigned_abs().div_ceil(MAX_COLUMNS as u64).max(1) as Cell;
         let colour = |cell: Cell| tapes.colour(kept, tape, cell);
         let column = |start: Cell| {
-            // Of many cells an evenly spread sample.
+            // A sample of evenly spaced cells.
             let sample = stride.min(16);
             picture::mean((0..sample).map(|i| colour(start + i * stride / sample)))
         };
@@ -110,7 +110,7 @@ impl Line {
 
 impl Thin for Row {}
 
-/// Rows at equal distances.
+/// Evenly spaced rows.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SpaceTime {
     rows: Decimated<Row>,
@@ -119,22 +119,22 @@ pub struct SpaceTime {
 }
 
 impl SpaceTime {
-    /// A picture of a run of so many steps, whose rows need not move apart; 0 if that is not known yet.
+    /// An empty picture of a run with this many steps; 0 if that is not known yet.
     pub(super) fn for_run(steps: u64) -> Self {
         Self { rows: Decimated::for_run(MAX_ROWS, steps), last: None }
     }
 
-    /// The next step that is to be kept.
+    /// The step of the next row.
     pub fn due(&self) -> u64 {
         self.rows.due()
     }
 
-    /// Keeps the row that is due.
+    /// Adds the next row.
     pub fn add(&mut self, row: Row) {
         self.rows.keep(row.step, row);
     }
 
-    /// Keeps the last row of all.
+    /// Adds the last row of the run.
     pub fn close(&mut self, row: Row) {
         self.last = Some(row);
     }
@@ -157,7 +157,7 @@ pub struct Strip {
     pub cells: Range<Cell>,
     /// Line by line, without the heads.
     pub pixels: Vec<Rgb>,
-    /// The cell the head is on, for each line.
+    /// The head's cell in each line.
     pub heads: Vec<Option<Cell>>,
 }
 

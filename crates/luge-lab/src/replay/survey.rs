@@ -1,30 +1,30 @@
-//! Follows a run in the background, and records the loss and the tapes over time.
+//! Repeats a run in the background, and records the loss and the tapes over time.
 
 use luge::{draw::loss_curve::LossCurve, run::engine::EngineError};
 use luge_train::{Engine, Snapshot};
 
 use super::{End, Replay, Row, SpaceTime, run_to};
 
-/// Consecutive losses that are looked at in each column of the curve.
+/// Consecutive losses that are recorded in each column of the curve.
 const BURST: u64 = 32;
 
-/// The loss and the tapes over time, up to the step that the survey has reached.
+/// The loss and the tapes over time, up to the survey's step.
 pub struct Survey<'a> {
     engine: Box<dyn Engine + 'a>,
-    /// The loss so far. In long runs not every step is looked at.
+    /// The loss so far. In long runs, not that of every step.
     pub curve: LossCurve,
     /// The tapes so far.
     pub spacetime: SpaceTime,
-    /// Whether the run is over and all of it seen.
+    /// Whether the survey has reached the end of the run.
     pub done: bool,
-    /// The column whose every loss is to be looked at next.
+    /// The next column of which every loss is to be recorded.
     column: usize,
-    /// The weights where it begins.
+    /// The weights at the beginning of that column.
     between: Option<Snapshot>,
 }
 
 impl<'a> Survey<'a> {
-    /// A survey that is still at the start.
+    /// A survey at the start.
     ///
     /// # Errors
     /// If no engine can run it.
@@ -34,7 +34,7 @@ impl<'a> Survey<'a> {
         Ok(Self { engine: replay.again()?, curve, spacetime, done: false, column: 0, between: None })
     }
 
-    /// How far it has come.
+    /// The survey's step.
     pub fn steps(&self) -> u64 {
         self.engine.steps()
     }
@@ -44,7 +44,8 @@ impl<'a> Survey<'a> {
         self.done && (self.curve.width() <= BURST || self.column >= self.curve.columns().len())
     }
 
-    /// Looks at every loss of a run that is over, column by column, while `go_on` says so. Whether all are seen.
+    /// Records every loss of a run whose end was reached, column by column, while `go_on` returns true. Returns whether all are
+    /// recorded.
     ///
     /// # Errors
     /// If a gradient cannot be computed.
@@ -57,7 +58,7 @@ impl<'a> Survey<'a> {
         while !self.complete() {
             let from = self.column as u64 * self.curve.width();
             let to = (from + self.curve.width()).min(end);
-            // An engine that has seen nothing else knows the lowest and the highest loss of what it has seen.
+            // A new engine for each column, because an engine knows the lowest and the highest loss since it was opened.
             let mut engine = match self.between.take() {
                 Some(start) => replay.engine_from(&start)?,
                 None => replay.again()?,
@@ -79,7 +80,7 @@ impl<'a> Survey<'a> {
         Ok(self.complete())
     }
 
-    /// Goes on towards the replay's front while `go_on` says so. Whether it has caught up.
+    /// Advances towards the last known step of the replay while `go_on` returns true. Returns whether it was reached.
     ///
     /// # Errors
     /// If a gradient cannot be computed.
@@ -116,7 +117,7 @@ impl<'a> Survey<'a> {
         Ok(true)
     }
 
-    /// The tapes where it is.
+    /// The tapes at the survey's step.
     fn row(&self, replay: &Replay<'_>) -> Row {
         let scene = replay.scene;
         Row::of(self.engine.steps(), &scene.tapes, &scene.look(&*self.engine, None))

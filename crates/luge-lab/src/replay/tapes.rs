@@ -1,23 +1,23 @@
-//! The machine's tapes in the network's tracks.
+//! The machine's tapes in the network's binary tapes.
 
 use luge_machine::{Cell, Machine, SymbolId, TapeId, lowering::Lowered};
 use luge_train::TapeSnapshot;
 
 use luge::draw::picture::{self, Rgb};
 
-/// Which tracks a tape lies in, and what its symbols are drawn as.
+/// Which binary tapes (tracks) hold a tape, and the colours of its symbols.
 #[derive(Debug)]
 pub struct Tapes<'m> {
     /// The machine.
     pub machine: &'m Machine,
     lowered: &'m Lowered,
-    /// The machine's cell that a track's cell 0 stands for.
+    /// For every track, the machine's cell that its cell 0 stands for.
     first: Vec<Cell>,
     colours: Vec<Vec<Rgb>>,
 }
 
 impl<'m> Tapes<'m> {
-    /// The tapes of a machine whose tracks begin at these cells of it.
+    /// The tapes of a machine whose tracks begin at these cells.
     pub fn new(machine: &'m Machine, lowered: &'m Lowered, first: Vec<Cell>) -> Self {
         let colours = machine.tapes().iter().map(|tape| picture::colours(&tape.alphabet)).collect();
         Self { machine, lowered, first, colours }
@@ -38,7 +38,7 @@ impl<'m> Tapes<'m> {
         cell - self.first[track]
     }
 
-    /// The symbol in a cell of the machine, if the weights clearly stand for one.
+    /// The symbol in a cell of the machine, if the bits stand for one.
     pub fn symbol(&self, kept: &[TapeSnapshot], tape: TapeId, cell: Cell) -> Option<SymbolId> {
         let bit = |track: TapeId, cell: Cell| {
             let bits = &kept[track.index()];
@@ -71,13 +71,13 @@ impl<'m> Tapes<'m> {
         Some((low, high))
     }
 
-    /// What a cell is drawn as.
+    /// The colour of a cell.
     pub(super) fn colour(&self, kept: &[TapeSnapshot], tape: TapeId, cell: Cell) -> Rgb {
         let symbol = self.symbol(kept, tape, cell);
         symbol.map_or(picture::MARGIN, |symbol| self.colours[tape.index()][symbol.index()])
     }
 
-    /// What a tape's symbols are drawn as.
+    /// The colours of a tape's symbols.
     pub fn colours(&self, tape: TapeId) -> &[Rgb] {
         &self.colours[tape.index()]
     }

@@ -1,36 +1,35 @@
-//! A run that is driven from outside, turn by turn: where nothing may wait, as in a worker of a page.
+//! A run that its caller advances turn by turn, for callers that must not block, such as a worker of a page.
 
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Command, Message, Page, PreparedJob, Refusal, Run, RunError, Transport, Wish};
+use super::{Command, Message, Page, PreparedJob, Refusal, Run, RunError, RunRequest, Transport};
 use crate::catalogue::catalogue;
 
-/// What a page is told first: the programs and settings that it can offer.
+/// The first message to a page: the programs and settings that it offers.
 pub fn greeting() -> String {
     Message::view("catalogue", catalogue()).text()
 }
 
-/// Answers a command that asks for a figure; `None` if it does not.
+/// Answers a command for a figure; `None` for other commands.
 #[must_use]
 pub fn figure(command: &str) -> Option<String> {
     let Ok(Command::Figure { figure, ticket }) = Command::read(command) else { return None };
     Some(figure.answer(ticket).text())
 }
 
-/// One run and the page that watches it. It keeps what it has prepared for as long as the program lives: a worker shows
-/// one run, and ends with it.
+/// One run. What it has prepared is never freed: a worker shows one run, and ends with it.
 pub struct DrivenRun(Run<'static>);
 
 impl DrivenRun {
-    /// Prepares what a page wants to see, and tells it; `None` if that cannot be run, or is no wish to open something.
+    /// Prepares the run that a command asks for, and sends its first message; `None` if it is refused, or for other commands.
     pub fn open(command: &str, transport: &mut dyn Transport) -> Option<Self> {
         let mut page = Page::new(transport);
         let (ticket, refusal) = match Command::read(command) {
-            Ok(Command::Open(wish)) => match Self::begin(&wish, &mut page) {
+            Ok(Command::Open(request)) => match Self::begin(&request, &mut page) {
                 Ok(run) => return Some(run),
-                Err(error) => (Some(wish.ticket), Refusal::from(&error)),
+                Err(error) => (Some(request.ticket), Refusal::from(&error)),
             },
             Ok(_) => return None,
             Err(refusal) => (None, refusal),
@@ -39,16 +38,16 @@ impl DrivenRun {
         None
     }
 
-    fn begin(wish: &Wish, page: &mut Page<'_>) -> Result<Self, RunError> {
-        let prepared: &'static PreparedJob = Box::leak(Box::new(wish.prepare(&mut || true)?));
+    fn begin(request: &RunRequest, page: &mut Page<'_>) -> Result<Self, RunError> {
+        let prepared: &'static PreparedJob = Box::leak(Box::new(request.prepare(&mut || true)?));
         let scene = Box::leak(Box::new(prepared.scene()?));
-        let mut run = Run::new(scene, wish.step, None)?;
-        run.begin(wish.ticket, page)?;
+        let mut run = Run::new(scene, request.step, None)?;
+        run.begin(request.ticket, page)?;
         Ok(Self(run))
     }
 
-    /// Obeys what the page has said, goes on for a frame, and shows what is new. How long nothing will happen then; `None`
-    /// once nobody listens.
+    /// Carries out the page's commands, advances the run for a frame, and sends what is new. Returns how long nothing will happen
+    /// after that; `None` once the page is closed.
     pub fn turn(&mut self, transport: &mut dyn Transport) -> Option<Duration> {
         let mut page = Page::new(transport);
         self.0.turn(&mut page).unwrap_or_else(|error| {
@@ -57,11 +56,11 @@ impl DrivenRun {
         })
     }
 
-    /// Makes the run of a wish once more and compares every step with the simulator: the message that says what is proved;
-    /// `None` if that cannot be run.
+    /// Repeats the run of a request and compares every step with the simulator. Returns the message with the result; `None` if it
+    /// cannot be run.
     pub fn proof(command: &str) -> Option<String> {
-        let Ok(Command::Open(wish)) = Command::read(command) else { return None };
-        let prepared = wish.prepare(&mut || true).ok()?;
+        let Ok(Command::Open(request)) = Command::read(command) else { return None };
+        let prepared = request.prepare(&mut || true).ok()?;
         Some(Message::view("proof", json!(prepared.prove(&|| true))).text())
     }
 }

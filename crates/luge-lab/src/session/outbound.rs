@@ -1,4 +1,4 @@
-//! What is sent to a tab, and when.
+//! What a tab is sent, and when.
 
 use std::time::Duration;
 
@@ -7,25 +7,25 @@ use luge_machine::TapeId;
 use serde_json::{Value, json};
 use web_time::Instant;
 
-use super::{FRAME, Going, Page, Run};
+use super::{FRAME, Motion, Page, Run};
 use crate::{
     command::Message,
     replay::{MAX_ROWS, Part},
     views,
 };
 
-/// Between two pictures of the whole run.
+/// The least time between two pictures of the whole run.
 const SURVEY: Duration = Duration::from_millis(250);
-/// Between two maps of what the network says.
+/// The least time between two maps of the network's output.
 const MAP: Duration = Duration::from_millis(120);
-/// How long a page may take to draw before it is told more all the same.
+/// How long a page may take to draw before it is sent more anyway.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long part of a picture may take.
+/// How long a part of a picture may take.
 const ZOOM: Duration = Duration::from_secs(5);
-/// Up to this many steps per second, everything is drawn at every step.
+/// Up to this many steps per second, all views are sent at every step.
 const SLOW: f64 = 8.0;
 
-/// What the page has been told.
+/// What the page has been sent.
 #[derive(Default)]
 pub(super) struct Shown {
     /// Step and front of the last moment, and when it was due.
@@ -55,7 +55,7 @@ fn within(sent: Option<Instant>, interval: Duration) -> bool {
 }
 
 impl Run<'_> {
-    /// Whether something is still to be shown.
+    /// Whether something is still to be sent.
     pub(super) fn stale(&self) -> bool {
         self.shown.again
             || self.shown.moment != Some(self.reached())
@@ -63,7 +63,7 @@ impl Run<'_> {
             || (!self.shown.profile && self.profile.as_ref().is_some_and(|profile| profile.done))
     }
 
-    /// The step one looks at, and the last one that is known.
+    /// The current step, and the last known one.
     pub(super) fn reached(&self) -> (u64, u64) {
         (self.replay.step(), self.replay.front())
     }
@@ -89,7 +89,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Tells the page what is new, as often as it can draw.
+    /// Sends what is new, as often as the page can draw.
     pub(super) fn show(&mut self, page: &mut Page<'_>) -> Result<(), EngineError> {
         if within(self.shown.at, if self.shown.drawing { PATIENCE } else { FRAME }) {
             return Ok(());
@@ -98,20 +98,20 @@ impl Run<'_> {
         if self.shown.again || self.shown.moment != Some((step, front)) {
             self.measure(front);
             let moment = Message::view("moment", views::moment(&mut self.replay, self.look.radius)?)
-                .with("playing", matches!(self.going, Going::On { .. }))
-                .with("busy", matches!(self.going, Going::To(_)))
+                .with("playing", matches!(self.motion, Motion::Playing { .. }))
+                .with("busy", matches!(self.motion, Motion::To(_)))
                 .with("per_second", self.shown.per_second)
                 .with("hit", self.hit);
             self.shown.moment = Some((step, front));
-            // The next moment is due a frame after this one was, unless that has long been missed.
+            // The next moment is due one frame after this one was due, unless that time is past.
             let due = self.shown.at.map(|at| at + FRAME).filter(|due| due.elapsed() <= FRAME);
             self.shown.at = Some(due.unwrap_or_else(Instant::now));
             (self.shown.again, self.shown.drawing) = (false, true);
             page.tell(moment);
         }
-        let slow = match self.going {
-            Going::Nowhere => true,
-            Going::On { speed: Some(speed), .. } => speed <= SLOW,
+        let slow = match self.motion {
+            Motion::Stopped => true,
+            Motion::Playing { speed: Some(speed), .. } => speed <= SLOW,
             _ => false,
         };
         if slow && self.shown.around != Some(step) {
@@ -128,12 +128,12 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// What takes too long to be drawn at every step of a fast run.
+    /// Sends the views that take too long for every step of a fast run.
     fn show_surroundings(&mut self, page: &mut Page<'_>) -> Result<(), EngineError> {
         self.shown.around = Some(self.replay.step());
         page.tell(Message::view("around", views::around(&mut self.replay)?));
         page.tell(Message::view("nearby", views::nearby(&self.replay)?));
-        if self.look.surface && self.going == Going::Nowhere {
+        if self.look.surface && self.motion == Motion::Stopped {
             page.tell(Message::view("surface", views::surface(&mut self.replay)?));
         }
         self.shown.boundary = None;
@@ -141,7 +141,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The map of what the network says, when the weights on the tape have changed, a few times a second.
+    /// Sends the map of the network's output if the weights on the tape have changed, a few times a second.
     fn show_boundary(&mut self, page: &mut Page<'_>) {
         if within(self.shown.boundary_at, MAP) && self.shown.boundary.is_some() {
             return;
@@ -154,7 +154,7 @@ impl Run<'_> {
         }
     }
 
-    /// What came out of the run, once that is proved; nothing if the thread that proves it has ended without an answer.
+    /// Sends the proof once its thread has ended.
     fn show_proof(&mut self, page: &mut Page<'_>) {
         if let Some(mut prover) = self.prover.take_if(|prover| prover.is_done()) {
             self.shown.proof = true;
@@ -176,7 +176,7 @@ impl Run<'_> {
         }
     }
 
-    /// Steps per second, over the last quarter of a second or more.
+    /// Measures the steps per second, over a quarter of a second or more.
     fn measure(&mut self, front: u64) {
         let (from, since) = *self.shown.speed_from.get_or_insert_with(|| (0, Instant::now()));
         let seconds = since.elapsed().as_secs_f64();

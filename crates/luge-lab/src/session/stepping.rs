@@ -1,4 +1,4 @@
-//! How a tab's run advances between two updates.
+//! How a tab's run advances between two frames.
 
 use std::time::Duration;
 
@@ -7,30 +7,30 @@ use luge_machine::StateId;
 use luge_train::Engine;
 use web_time::Instant;
 
-use super::{Breakpoints, FRAME, Going, Run};
+use super::{Breakpoints, FRAME, Motion, Run};
 use crate::replay::{MAX_PROFILED, Profile};
 
 impl Run<'_> {
-    /// How long nothing will happen.
+    /// How long to wait for commands until the next turn.
     pub(super) fn idle_for(&self) -> Duration {
         let surveyed = self.survey.steps() == self.replay.front()
             && (self.survey.complete() || self.replay.end().is_none());
-        if !surveyed || (self.going == Going::Nowhere && self.to_profile()) {
+        if !surveyed || (self.motion == Motion::Stopped && self.to_profile()) {
             return Duration::ZERO;
         }
-        match self.going {
-            Going::To(_) | Going::On { speed: None, .. } => Duration::ZERO,
-            Going::On { speed: Some(speed), since, from } => {
+        match self.motion {
+            Motion::To(_) | Motion::Playing { speed: None, .. } => Duration::ZERO,
+            Motion::Playing { speed: Some(speed), since, from } => {
                 let next = (self.replay.step() + 1 - from) as f64 / speed;
                 let left = next - since.elapsed().as_secs_f64();
                 let step = Duration::from_secs_f64(left.clamp(0.0, 0.1));
-                // A page that has drawn is told what it has missed, not only with the next step.
+                // A page that has finished drawing is sent what it has missed at once, not only with the next step.
                 let missed = !self.shown.drawing && self.shown.moment != Some(self.reached());
                 if missed { step.min(self.until_next_frame()) } else { step }
             }
-            Going::Nowhere if self.stale() => Duration::from_millis(2),
-            Going::Nowhere if !self.shown.proof => Duration::from_millis(50),
-            Going::Nowhere => Duration::from_secs(3600),
+            Motion::Stopped if self.stale() => Duration::from_millis(2),
+            Motion::Stopped if !self.shown.proof => Duration::from_millis(50),
+            Motion::Stopped => Duration::from_secs(3600),
         }
     }
 
@@ -50,7 +50,7 @@ impl Run<'_> {
         }
     }
 
-    /// Counts the steps of each line for a while.
+    /// Counts the steps of each line while `go_on` returns true.
     fn count_lines(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), EngineError> {
         if self.profile.is_none() {
             self.profile = Profile::new(&self.replay)?;
@@ -58,38 +58,40 @@ impl Run<'_> {
         self.profile.as_mut().map_or(Ok(()), |profile| profile.follow(&self.replay, go_on))
     }
 
-    /// Goes on until the next moment is due, the last twentieth of the time with the survey.
+    /// Advances the run until the next frame is due; the last twentieth of the time is for the survey.
     pub(super) fn work(&mut self) -> Result<(), EngineError> {
-        let (started, busy) = (Instant::now(), self.going != Going::Nowhere);
+        let (started, busy) = (Instant::now(), self.motion != Motion::Stopped);
         let left = self.until_next_frame().max(FRAME / 4);
         let share = left - FRAME / 20;
         let mut go_on = || started.elapsed() < share;
-        let goal = match self.going {
-            Going::Nowhere => None,
-            Going::To(step) => Some(step),
-            Going::On { speed: None, .. } => Some(u64::MAX),
-            Going::On { speed: Some(speed), since, from } => {
+        let goal = match self.motion {
+            Motion::Stopped => None,
+            Motion::To(step) => Some(step),
+            Motion::Playing { speed: None, .. } => Some(u64::MAX),
+            Motion::Playing { speed: Some(speed), since, from } => {
                 Some(from.saturating_add((since.elapsed().as_secs_f64() * speed) as u64))
             }
         };
         if let Some(goal) = goal.filter(|&goal| goal != self.replay.step()) {
-            let playing = matches!(self.going, Going::On { .. });
+            let playing = matches!(self.motion, Motion::Playing { .. });
             if playing && self.breakpoints != Breakpoints::default() {
                 self.watch(goal, &mut go_on)?;
             } else if playing && goal == u64::MAX {
-                self.replay.roll(&mut go_on)?;
+                self.replay.play(&mut go_on)?;
             } else {
                 self.replay.seek(goal, &mut go_on)?;
             }
         }
         let ended = self.replay.is_over();
-        match self.going {
-            Going::To(step) if self.replay.step() == step || ended => self.going = Going::Nowhere,
-            Going::On { .. } if ended => self.going = Going::Nowhere,
-            Going::On { speed: Some(speed), .. } if goal.is_some_and(|goal| goal > self.replay.step()) => {
-                // It cannot keep up: what is behind is not made up for later.
-                self.going =
-                    Going::On { speed: Some(speed), since: Instant::now(), from: self.replay.step() };
+        match self.motion {
+            Motion::To(step) if self.replay.step() == step || ended => self.motion = Motion::Stopped,
+            Motion::Playing { .. } if ended => self.motion = Motion::Stopped,
+            Motion::Playing { speed: Some(speed), .. }
+                if goal.is_some_and(|goal| goal > self.replay.step()) =>
+            {
+                // It cannot keep up with the requested speed, and does not catch up later.
+                self.motion =
+                    Motion::Playing { speed: Some(speed), since: Instant::now(), from: self.replay.step() };
             }
             _ => {}
         }
@@ -104,7 +106,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Goes on until a breakpoint.
+    /// Plays until a breakpoint.
     fn watch(&mut self, goal: u64, go_on: &mut dyn FnMut() -> bool) -> Result<(), EngineError> {
         let Breakpoints { states, lines, loss: level } = &self.breakpoints;
         let scene = self.replay.scene;
@@ -129,7 +131,7 @@ impl Run<'_> {
         };
         if self.replay.watch(goal, &mut here, go_on)? {
             self.hit = hit;
-            self.going = Going::Nowhere;
+            self.motion = Motion::Stopped;
             self.shown.again = true;
         }
         Ok(())

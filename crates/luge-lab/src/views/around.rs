@@ -16,22 +16,22 @@ use crate::{
     replay::{Inside, Replay},
 };
 
-/// Edges that are drawn.
+/// The most edges that are drawn.
 const MAX_EDGES: usize = 20;
-/// Edges that are drawn besides: where the step goes, where it came from, where the machine halts.
+/// The most further edges: to the next vertex, to the last one, and to halting ones.
 const MAX_MORE: usize = 6;
 
-/// What a vertex of the drawn landscape is in the machine's own: its number and its name; `None` if it stands for many.
+/// Gives number and name of a vertex of the drawn landscape in the whole one; `None` if it stands for many.
 pub(super) type Naming<'a> = dyn Fn(usize) -> Option<(usize, String)> + 'a;
 
-/// Shows what leaves the replay's vertex to `see`; `None` where it cannot be drawn.
+/// Passes the edges that leave the current vertex to `see`; `None` if they cannot be drawn.
 pub(super) fn look_around<R>(
     replay: &mut Replay<'_>,
     see: impl FnOnce(&OutgoingEdges<'_>, &Naming<'_>) -> R,
 ) -> Result<Option<R>, EngineError> {
     let Some(vertex) = replay.now().vertex() else { return Ok(None) };
     let (replay, scene) = (&*replay, replay.scene);
-    // After steps with noise or in few digits the weights are not exactly a configuration's: then they are as they are.
+    // With noise or few digits, the weights are not exactly those of a configuration, and are used as they are.
     let manner = &scene.task.manner;
     let rounded = manner.noise.is_some() || manner.precision != Precision::F64;
     if let (true, Inside::Landscape(landscape)) = (rounded, scene.inside)
@@ -74,7 +74,7 @@ pub(super) fn look_around<R>(
     Ok(leaving(replay, landscape, place, (inside, came_from))?.map(|leaving| see(&leaving, &name)))
 }
 
-/// Where the loss along an edge is looked at: closely where the step begins, for there its slope decides.
+/// Where the loss along an edge is computed: closely near its beginning, because the slope there decides.
 fn places() -> Vec<f64> {
     let first = (6..13).rev().map(|power| 1.0 / f64::from(1 << power));
     let close = (2..=16).map(|i| f64::from(i) / 64.0);
@@ -83,7 +83,7 @@ fn places() -> Vec<f64> {
     std::iter::once(0.0).chain(first).chain(close).chain(wide).chain(end).collect()
 }
 
-/// The loss along the edges that leave the replay's vertex; `None` where it cannot be drawn.
+/// The loss along the edges that leave the current vertex; `None` if it cannot be drawn.
 ///
 /// # Errors
 /// If a gradient cannot be computed.
@@ -124,7 +124,7 @@ fn edges(scene: &Scene<'_>, leaving: &OutgoingEdges<'_>, name: &Naming<'_>) -> V
     })
 }
 
-/// The edges that leave a vertex; `None` if the landscape holds no such place.
+/// The edges that leave a vertex; `None` if the landscape has no such place.
 fn leaving<'p>(
     replay: &Replay<'_>,
     landscape: &'p Landscape,
@@ -141,7 +141,7 @@ fn leaving<'p>(
     }
 }
 
-/// The cells around the heads, as a landscape of a few cells holds them.
+/// The cells around the heads as a configuration of a small landscape.
 fn near_heads(state: StateId, snapshot: &Snapshot) -> Option<Configuration> {
     let tape = |kept: &luge_train::TapeSnapshot| {
         kept.cells.iter().map(|value| value > 0.0).take(NEAR_CELLS).collect::<Vec<bool>>()

@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 use super::{drawn, theta_on_tape};
 use crate::replay::Replay;
 
-/// Points of a map along each axis.
+/// Points along each axis.
 const GRID: usize = 33;
 
-/// What the primary network says over the plane of two features, all others at their mean; `None` if there are not two.
+/// The output of the primary network over the plane of two features, with all others at their mean; `None` if there are fewer than
+/// two.
 pub(crate) fn boundary(replay: &Replay<'_>, features: Option<(usize, usize)>) -> Option<Value> {
     let lesson = replay.scene.lesson.filter(|lesson| lesson.primary().n_features() >= 2)?;
     let n_features = lesson.primary().n_features();
@@ -44,7 +45,7 @@ pub(crate) fn boundary(replay: &Replay<'_>, features: Option<(usize, usize)>) ->
     }))
 }
 
-/// Which of some numbers is the highest, the first of equals.
+/// The index of the highest number, the first if several are equal.
 fn highest(row: &[f64]) -> f64 {
     (0..row.len()).reduce(|a, b| if row[b] > row[a] { b } else { a }).unwrap_or(0) as f64
 }
@@ -54,14 +55,14 @@ fn column(lesson: &PreparedTraining, feature: usize) -> impl Iterator<Item = f64
     (0..features.shape.rows).map(move |row| features.at(row, feature))
 }
 
-/// The values of a feature with some room at both ends.
+/// The range of a feature's values with some margin.
 fn range(lesson: &PreparedTraining, feature: usize) -> (f64, f64) {
     let (low, high) = column(lesson, feature).fold((f64::MAX, f64::MIN), |(a, b), v| (a.min(v), b.max(v)));
     let room = ((high - low) * 0.15).max(0.25);
     (low - room, high + room)
 }
 
-/// Points of a grid over two features, all others at their mean.
+/// A grid over two features, with all others at their mean.
 fn plane(
     lesson: &PreparedTraining,
     (across, up): (usize, usize),

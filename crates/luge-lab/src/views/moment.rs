@@ -1,4 +1,4 @@
-//! One step of the run: vertex, tapes, heads and labels, with the gradient of the step.
+//! One step of the run: vertex, tapes, heads and labels, and the gradient of the step.
 
 use luge::{
     certificate::answer::Fit, files::predictor::Predictor, run::engine::EngineError,
@@ -16,10 +16,10 @@ use crate::{
     replay::{End, Replay, StepGradient},
 };
 
-/// Weights beyond which the network's nodes are not all evaluated for the page.
+/// The most weights of a network that is evaluated for every moment.
 const MAX_EVALUATED: usize = 1 << 12;
 
-/// How a run ends whose loss fell low enough without the machine having halted.
+/// The end of a run whose loss fell low enough although the machine had not halted.
 const ASTRAY: &str = "low loss without halting";
 
 /// Values at nodes of the network.
@@ -27,20 +27,20 @@ const ASTRAY: &str = "low loss without halting";
 struct NodeValues {
     psi: f64,
     phi: f64,
-    /// None where the network is too large to be evaluated for every moment.
+    /// `None` if the network is too large to be evaluated for every moment.
     landscape: Option<f64>,
     theta: Vec<f64>,
     primary: Vec<f64>,
     out: Vec<f64>,
 }
 
-/// The replay's moment, with cells up to `radius` from the heads.
+/// The current step, with cells up to `radius` from the heads.
 ///
 /// # Errors
 /// If a gradient cannot be computed.
 pub fn moment(replay: &mut Replay<'_>, radius: usize) -> Result<Value, EngineError> {
     let scene = replay.scene;
-    // Cells near the heads are all that a step needs, but the first one of a learner reads labels into its tape.
+    // A step needs only the cells near the heads, except a learner's first one, which reads labels onto its tape.
     let wide = (scene.lesson.is_none() || replay.step() > 0).then_some(radius);
     let snapshot = replay.look(wide);
     let (loss, over) = (replay.now().loss()?, replay.is_over());
@@ -151,7 +151,7 @@ fn shown(values: &[f64]) -> Vec<f64> {
     values.iter().copied().take(MAX_SAMPLES).collect()
 }
 
-/// The values at the nodes of Figure 1: of a small network all evaluated, of a large one worked out from z and theta.
+/// The values at the nodes of Figure 1: evaluated for a small network, derived from z and theta for a large one.
 fn node_values(
     replay: &Replay<'_>,
     lesson: &PreparedTraining,

@@ -9,10 +9,10 @@ use crate::replay::{End, Replay};
 /// Steps before and after.
 const REACH: u64 = 40;
 
-/// Weights beyond which the dense engine does not go over steps again for this.
+/// The most weights of a network whose steps the dense engine repeats for this.
 const MAX_DENSE_WEIGHTS: usize = 1 << 13;
 
-/// The losses of consecutive steps around the replay's; `None` where they take too long to compute.
+/// The losses of the steps around the current one; `None` if they take too long to compute.
 ///
 /// # Errors
 /// If a gradient cannot be computed.

@@ -1,4 +1,4 @@
-//! The run as a whole: everything that is known before the first step.
+//! The run as a whole: what is known before the first step.
 
 use luge::{draw::edges::control_name, run::run_stats::Limits};
 use luge_machine::{Access, StateId, TapeId};
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use super::{MAX_SAMPLES, variables};
 use crate::{prepared_job::Scene, replay::Replay};
 
-/// Vertices that are drawn one by one.
+/// The most vertices that are drawn one by one.
 const MAX_RING: usize = 64;
 
-/// What there is to know before the first step.
+/// What is known before the first step.
 pub(crate) fn opening(replay: &Replay<'_>) -> Value {
     let scene = replay.scene;
     let machine = scene.machine;
@@ -53,7 +53,7 @@ pub(crate) fn opening(replay: &Replay<'_>) -> Value {
     })
 }
 
-/// Every vertex of a small network, and the vertices of the copied state that follows it.
+/// Every vertex of a small network, and the vertices that may follow it.
 fn ring(scene: &Scene<'_>) -> Vec<Value> {
     let Some(control) = scene.control else { return Vec::new() };
     if control.n_vertices() > MAX_RING {

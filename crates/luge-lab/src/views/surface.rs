@@ -1,4 +1,4 @@
-//! The loss over the plane through the current vertex, the one the step moves to, and its best rival.
+//! The loss over the plane through the current vertex, the next one, and its best rival.
 
 use luge::{
     draw::edges::{Edge, OutgoingEdges},
@@ -13,15 +13,15 @@ use super::{
 };
 use crate::replay::Replay;
 
-/// Points along a side: of small landscapes, and of those that take longer.
+/// Points along a side: of small landscapes, and of larger ones.
 const FINE: usize = 33;
 const COARSE: usize = 21;
 const MAX_FINE: usize = 512;
 
-/// How far beyond its corners the plane of a landscape without a simplex reaches.
+/// How far the plane of a landscape without a simplex extends beyond its corners.
 const MARGIN: f64 = 0.25;
 
-/// The loss over a plane around the replay's step; `None` where it cannot be drawn.
+/// The loss over a plane around the current step; `None` if it cannot be drawn.
 ///
 /// # Errors
 /// If a gradient cannot be computed.

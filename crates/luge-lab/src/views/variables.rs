@@ -1,14 +1,14 @@
-//! The program's variables as numbers, from the bits on the tapes.
+//! The program's variables, read from the bits on the tapes.
 
 use luge::job::program::Variable;
 use serde_json::{Value, json};
 
 use crate::{prepared_job::Scene, replay::Replay};
 
-/// Elements of an array that are shown.
+/// The most elements of an array that are shown.
 const MAX_ELEMENTS: usize = 64;
 
-/// All variables as the page lists them.
+/// The list of all variables.
 pub(super) fn listed(scene: &Scene<'_>) -> Vec<Value> {
     let info = |variable: &Variable| {
         json!({
@@ -25,7 +25,7 @@ pub(super) fn listed(scene: &Scene<'_>) -> Vec<Value> {
     scene.prepared.variables.iter().map(info).collect()
 }
 
-/// The values of all variables at the replay's step, in the order of the list.
+/// The values of all variables at the current step, in the order of the list.
 pub(super) fn values(replay: &Replay<'_>) -> Vec<Vec<f64>> {
     let scene = replay.scene;
     let value = |variable: &Variable| {
@@ -39,7 +39,7 @@ pub(super) fn values(replay: &Replay<'_>) -> Vec<Vec<f64>> {
     scene.prepared.variables.iter().map(value).collect()
 }
 
-/// The sample, counted from 0, that a program's head on its data is at.
+/// The sample under the program's head on its data, counted from 0.
 pub(super) fn sample(replay: &Replay<'_>) -> Option<usize> {
     let scene = replay.scene;
     let lesson = scene.lesson.filter(|_| !scene.prepared.variables.is_empty())?;

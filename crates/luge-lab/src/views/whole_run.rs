@@ -23,7 +23,7 @@ pub(crate) fn overview(survey: &Survey<'_>) -> Value {
     })
 }
 
-/// A space-time picture of a tape; `zoomed` if it is a part that was asked for.
+/// A space-time picture of a tape; `zoomed` if it is only a part.
 pub(crate) fn picture(strip: &Strip, tape: usize, zoomed: bool) -> Value {
     json!({
         "tape": tape,
@@ -38,7 +38,7 @@ pub(crate) fn picture(strip: &Strip, tape: usize, zoomed: bool) -> Value {
     })
 }
 
-/// The steps that each line of the program takes, the most first, from the steps that begin in each state.
+/// The steps of each line of the program, the most first, computed from the steps that begin in each state.
 pub(crate) fn line_profile(scene: &Scene<'_>, visits: &[u64]) -> Value {
     let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
     for (line, &visits) in scene.prepared.lines.iter().zip(visits) {

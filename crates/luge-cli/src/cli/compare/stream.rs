@@ -14,7 +14,7 @@ use luge_experiments::compare::stream::{
     StreamComparison, WIDTH, n_ordinary,
 };
 
-use super::super::stream::{first_draw, fit, open};
+use super::super::stream::{default_draw, fit, open};
 use super::super::{Failure, FormatArg, Progress, Rows, count, failures, named_table, place, show_rows};
 use super::Args;
 
@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut progress = Progress::new("training", n_networks).in_units("networks");
     let mut all: Vec<Compared> = Vec::new();
     for draw in draws {
-        let mut job = StreamJob::new(source.clone(), Samples::Draw(draw.unwrap_or_else(first_draw)));
+        let mut job = StreamJob::new(source.clone(), Samples::Draw(draw.unwrap_or_else(default_draw)));
         job.primary = primary.clone().unwrap_or(job.primary);
         fit(&mut job, *format, table.clone().map(|data| (data, Order::Draw)))?;
         for seed in 0..n_seeds {

@@ -1,4 +1,4 @@
-//! `luge inspect` for a network: the counted sizes, compared with the bounds of the paper's corollaries.
+//! `luge inspect` for a network: its sizes beside the bounds of the paper's corollaries.
 
 use indicatif::HumanCount;
 use luge::{
@@ -46,7 +46,7 @@ impl NetworkProfile {
     ) -> Result<Self, Failure> {
         let lowered = lower(&loaded.machine, Moves::Keep)?;
         let landscape = match cells {
-            // Landscapes with the tapes outside know nothing of any run.
+            // Except for internal, a landscape does not depend on a run.
             Some(cells) if kind != LandscapeKind::Internal => {
                 let options = LandscapeOptions { vertices, ..LandscapeOptions::new(kind, cells) };
                 Landscape::build(&lowered.normal, &options)?
@@ -134,7 +134,7 @@ impl NetworkProfile {
     }
 }
 
-/// Names longer than this are not lined up.
+/// Longer names are not aligned.
 const WIDEST: usize = 64;
 
 fn verdict(holds: bool) -> &'static str {

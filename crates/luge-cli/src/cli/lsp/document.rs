@@ -28,7 +28,7 @@ impl Document {
         Self { text, sizes, compiled }
     }
 
-    /// Everything that is wrong, where it is wrong; what is wrong with the whole stands in the first line.
+    /// All errors at their places; an error of the program as a whole is shown in the first line.
     pub(super) fn diagnostics(&self) -> Vec<lsp_types::Diagnostic> {
         match &self.compiled {
             Ok(_) => Vec::new(),
@@ -59,7 +59,7 @@ impl Document {
         lsp_types::Diagnostic { range, severity: Some(severity), source, message, ..Default::default() }
     }
 
-    /// The change that brings the text into its usual form; `None` if it does not read.
+    /// The edit that formats the text; `None` if it has syntax errors.
     pub(super) fn formatted(&self) -> Option<Vec<TextEdit>> {
         let formatted = luge_sled::format(&self.text).ok()?;
         if formatted == self.text {
@@ -68,7 +68,7 @@ impl Document {
         Some(vec![TextEdit::new(range(&self.text, &(0..self.text.len())), formatted)])
     }
 
-    /// How many states of the machine a line takes, and how large the machine is; lines are counted from 0.
+    /// The number of states that a line takes, and the size of the machine; lines are counted from 0.
     pub(super) fn cost(&self, line: u32) -> Option<Hover> {
         let compiled = self.compiled.as_ref().ok()?;
         let own = states_by_line(compiled).get(&Some(line + 1)).copied()?;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use lsp_types::Position;
 
-/// The place of a byte; one inside of a character, or behind the text, counts as the place before it.
+/// The position of a byte; a byte inside a character or after the text counts as the position before it.
 pub(super) fn position(text: &str, byte: usize) -> Position {
     let before = &text[..text.floor_char_boundary(byte)];
     let column = before.rsplit('\n').next().unwrap_or("").encode_utf16().count();
@@ -12,7 +12,7 @@ pub(super) fn position(text: &str, byte: usize) -> Position {
     Position::new(number(before.matches('\n').count()), number(column))
 }
 
-/// The places of the bytes of a span.
+/// The range of a span of bytes.
 pub(super) fn range(text: &str, span: &Range<usize>) -> lsp_types::Range {
     lsp_types::Range::new(position(text, span.start), position(text, span.end))
 }

@@ -1,4 +1,4 @@
-//! Messages over standard input and output, none larger than an editor has reason to send.
+//! Messages over standard input and output, with a limit on their size.
 
 use std::{
     io::{self, BufRead, Read},
@@ -7,31 +7,31 @@ use std::{
 
 use lsp_server::{Connection, Message};
 
-/// The longest message, in bytes: a document and the protocol around it.
+/// The longest message, in bytes.
 const MAX_MESSAGE: u64 = 64 << 20;
 
-/// The longest line of a message's head.
+/// The longest header line, in bytes.
 const MAX_LINE: u64 = 1 << 12;
 
 /// The threads that read and write.
 pub(super) struct Threads(Vec<JoinHandle<io::Result<()>>>);
 
 impl Threads {
-    /// Waits until everything is written, and says what went wrong.
+    /// Waits until everything is written; returns the first error.
     pub(super) fn join(self) -> io::Result<()> {
         let panicked = |_| Err(io::Error::other("a thread panicked"));
         self.0.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(panicked))
     }
 }
 
-/// A conversation over standard input and output.
+/// A connection over standard input and output.
 pub(super) fn stdio() -> (Connection, Threads) {
     let (server, Connection { sender, receiver }) = Connection::memory();
     let reader = thread::spawn(move || {
         let mut from = io::stdin().lock();
         while let Some(message) = read(&mut from)? {
             let last = matches!(&message, Message::Notification(said) if said.method == "exit");
-            // A server that has ended hears nothing any more.
+            // The server may have ended.
             if sender.send(message).is_err() || last {
                 break;
             }
@@ -45,7 +45,7 @@ pub(super) fn stdio() -> (Connection, Threads) {
     (server, Threads(vec![reader, writer]))
 }
 
-/// The next message; `None` at the end. Its length is checked before it is read.
+/// Reads the next message; `None` at the end of input. Its length is checked before it is read.
 fn read(from: &mut impl BufRead) -> io::Result<Option<Message>> {
     let wrong = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
     let (mut text, mut length) = (Vec::new(), 0);
@@ -56,7 +56,7 @@ fn read(from: &mut impl BufRead) -> io::Result<Option<Message>> {
         }
         let line = String::from_utf8_lossy(&text[start..]).trim_end().to_owned();
         if !text.ends_with(b"\n") || text.len() as u64 > 8 * MAX_LINE {
-            return Err(wrong("a message's head is too long".to_owned()));
+            return Err(wrong("the header of a message is too long".to_owned()));
         }
         if line.is_empty() {
             break;
@@ -64,7 +64,7 @@ fn read(from: &mut impl BufRead) -> io::Result<Option<Message>> {
         if let Some((name, value)) = line.split_once(':')
             && name.eq_ignore_ascii_case("Content-Length")
         {
-            length = value.trim().parse().map_err(|_| wrong(format!("`{line}` is no length")))?;
+            length = value.trim().parse().map_err(|_| wrong(format!("`{line}` is not a length")))?;
         }
     }
     if length > MAX_MESSAGE {

@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::super::{Failure, Progress, Rows, print, print_json, show_notes, show_warnings, verdict};
 use super::Args;
 
-/// Steps spent on one line; those outside of all lines have no number.
+/// The steps of one line; steps that belong to no line have no number.
 #[derive(Serialize)]
 struct Line<'a> {
     line: Option<u32>,
@@ -46,7 +46,7 @@ pub(super) fn run(source: &Source, args: &Args) -> Result<(), Failure> {
     } else {
         (Progress::new("running", args.steps).run(&mut simulator, args.steps)?, BTreeMap::new())
     };
-    // At the step limit theta is what it is so far.
+    // At the step limit, theta is the value so far.
     let told = outcome.accepting() || outcome == Outcome::StepLimit;
     let theta = told.then(|| theta(&simulator, compiled.n_theta, format));
     let compared = reference
@@ -115,7 +115,7 @@ fn ended(outcome: Outcome, state: &str, rejected_in: Option<u32>, line: Option<u
     }
 }
 
-/// Runs and counts the steps made on each line; those in a product or quotient count for the line that called it.
+/// Runs the machine and counts the steps of each line; those of a product or quotient count for the line that uses it.
 fn profiled(
     simulator: &mut Simulator<'_>,
     compiled: &Compiled,
@@ -137,7 +137,7 @@ fn profiled(
     }
 }
 
-/// The weights the machine left behind.
+/// theta, read from the machine's tape.
 fn theta(simulator: &Simulator<'_>, n_theta: usize, format: NumberFormat) -> Vec<f64> {
     let tape = simulator.tape(simulator.machine().find_tape("theta").unwrap_or(TapeId(0)));
     let n_cells = i64::try_from(n_theta * format.n_bits() as usize).unwrap_or(i64::MAX);
@@ -145,7 +145,7 @@ fn theta(simulator: &Simulator<'_>, n_theta: usize, format: NumberFormat) -> Vec
     from_signs(format, &(0..n_cells).map(sign).collect::<Vec<f64>>())
 }
 
-/// How many states stand for each line.
+/// The number of states of each line.
 pub(in super::super) fn states_by_line(compiled: &Compiled) -> BTreeMap<Option<u32>, usize> {
     let mut states = BTreeMap::new();
     for line in &compiled.lines {
@@ -169,7 +169,7 @@ fn lines<'a>(compiled: &Compiled, spent: &BTreeMap<Option<u32>, Step>, text: &'a
     sums.into_iter().map(entry).collect()
 }
 
-/// The steps of each line as a table.
+/// The table of steps by line.
 fn profile(lines: &[Line<'_>], steps: Step) -> String {
     let mut text = format!("\n{:>14}  {:>6}  {:>6}  {:>4}\n", "steps", "share", "states", "line");
     for line in lines {
