@@ -50,8 +50,8 @@ use landscape_args::{LandscapeArgs, TOWARDS_HALT};
 use long_run::{Follower, LongRunArgs, RunArchive, Timing, duration};
 use machine_args::{InputArgs, MachineArgs, format_parser, step_count, up_to, word};
 use output::{
-    ForceArg, Rows, columns, count, json_line, note, place, print, print_json, sample_sizes, show, show_rows,
-    verdict,
+    ForceArg, Rows, columns, count, json_line, note, numbers, place, print, print_json, sample_sizes, show,
+    show_rows, verdict,
 };
 use progress::{PATIENCE, Progress};
 use trainable::{Results, Trainable, train_and_show};

@@ -6,7 +6,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
-        mpsc::{self, TrySendError},
+        mpsc::{self, SyncSender, TrySendError},
     },
     thread,
     time::Duration,
@@ -183,52 +183,42 @@ async fn socket(
 
 /// Passes messages between a socket and the thread of its tab, until one of them ends.
 async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Permit) {
-    let (commands, obeyed) = mpsc::sync_channel(MAX_WAITING);
-    let (told, mut tells) = tokio::sync::mpsc::channel::<String>(QUEUE);
-    let refusals: Sender<String> = told.clone();
+    let (commands, received) = mpsc::sync_channel(MAX_WAITING);
+    let (answers, mut to_send) = tokio::sync::mpsc::channel::<String>(QUEUE);
+    let refusals = answers.clone();
     let runs = Arc::clone(&shared.counts.runs);
     let worker = thread::Builder::new().name("run".to_owned());
-    let told = move |text: String| told.blocking_send(text).is_ok();
-    let spawned = worker.spawn(move || run_session(&mut Channel { commands: obeyed, told }, &runs));
+    let told = move |text: String| answers.blocking_send(text).is_ok();
+    let spawned = worker.spawn(move || run_session(&mut Channel { commands: received, told }, &runs));
     if spawned.is_err() || socket.send(Message::Text((*shared.greeting).into())).await.is_err() {
         return;
     }
     let mut heartbeat = time::interval(HEARTBEAT);
     let mut silent = 0;
+    // Leaving this loop drops both channels, which ends the run.
     loop {
-        // Leaving this loop drops both channels, which ends the run.
-        let event = tokio::select! {
-            received = socket.recv() => Event::Received(received),
-            text = tells.recv() => Event::Answer(text),
-            _ = heartbeat.tick() => Event::Beat,
-        };
-        match event {
-            Event::Received(Some(Ok(Message::Text(text)))) => {
+        tokio::select! {
+            message = socket.recv() => {
                 silent = 0;
-                let refusal = match Command::read(&text).map(|command| commands.try_send(command)) {
-                    Ok(Ok(())) => continue,
-                    Ok(Err(TrySendError::Disconnected(_))) => return,
-                    Ok(Err(TrySendError::Full(_))) => {
-                        let message = format!("{MAX_WAITING} commands wait already: this one is dropped");
-                        Refusal::new("options", message)
+                match message {
+                    Some(Ok(Message::Text(text))) => {
+                        if !pass_on(&text, &commands, &refusals) {
+                            return;
+                        }
                     }
-                    Err(refusal) => refusal,
-                };
-                // A page that does not keep up gets no more messages.
-                let _ = refusals.try_send(Answer::refused(None, &refusal).text());
+                    Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                    Some(Ok(_)) => {}
+                }
             }
-            Event::Received(Some(Ok(Message::Close(_)) | Err(_)) | None) => return,
-            Event::Received(Some(Ok(_))) => silent = 0,
-            Event::Answer(Some(text)) => {
+            text = to_send.recv() => {
+                let Some(text) = text else { return };
                 if time::timeout(HEARTBEAT * 3, socket.send(Message::Text(text.into()))).await.is_err() {
                     return;
                 }
             }
-            Event::Answer(None) => return,
-            Event::Beat => {
+            _ = heartbeat.tick() => {
                 silent += 1;
-                let asked = socket.send(Message::Ping(Vec::new().into())).await;
-                if silent > 3 || asked.is_err() {
+                if silent > 3 || socket.send(Message::Ping(Vec::new().into())).await.is_err() {
                     return;
                 }
             }
@@ -236,8 +226,17 @@ async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Permit) {
     }
 }
 
-enum Event {
-    Received(Option<Result<Message, axum::Error>>),
-    Answer(Option<String>),
-    Beat,
+/// Passes a command on to the thread of its tab, or answers with a refusal; `false` once the thread has ended.
+fn pass_on(text: &str, commands: &SyncSender<Command>, refusals: &Sender<String>) -> bool {
+    let refusal = match Command::read(text).map(|command| commands.try_send(command)) {
+        Ok(Ok(())) => return true,
+        Ok(Err(TrySendError::Disconnected(_))) => return false,
+        Ok(Err(TrySendError::Full(_))) => {
+            Refusal::new("options", format!("{MAX_WAITING} commands wait already: this one is dropped"))
+        }
+        Err(refusal) => refusal,
+    };
+    // A page that does not keep up gets no more messages.
+    let _ = refusals.try_send(Answer::refused(None, &refusal).text());
+    true
 }

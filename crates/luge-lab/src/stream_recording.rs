@@ -11,7 +11,6 @@ use luge::{
 };
 use luge_net::{NodeId, Values, evaluate_node, numbers::from_signs};
 use luge_train::{SparseStream, StreamEngine};
-use serde::Serialize;
 use serde_json::{Value, json};
 
 /// The most batches taken that are listed.
@@ -33,14 +32,6 @@ pub struct StreamRecording {
     pub(crate) record: Value,
 }
 
-/// A batch that the learner took.
-#[derive(Debug, Serialize)]
-struct Take {
-    step: u64,
-    x: Vec<f64>,
-    y: Vec<f64>,
-}
-
 impl StreamRecording {
     /// Trains and certifies, and records about `n_moments` of the run.
     ///
@@ -53,13 +44,13 @@ impl StreamRecording {
         for step in 0..report.steps {
             watch.draw();
             if watch.step()? && takes.len() < MAX_TAKES {
-                takes.push(Take { step, x: watch.x.data.clone(), y: watch.y.data.clone() });
+                takes.push((step, json!({ "step": step, "x": watch.x.data, "y": watch.y.data })));
             }
         }
         // Which moments are recorded depends on the batches taken, so the run is repeated.
         let last = report.steps;
         let even = (0..n_moments as u64).map(|i| last * i / (n_moments as u64 - 1).max(1));
-        let close = takes.iter().take(MAX_CLOSE).flat_map(|take| [take.step, take.step + 1]);
+        let close = takes.iter().take(MAX_CLOSE).flat_map(|(step, _)| [*step, step + 1]);
         let wanted: BTreeSet<u64> = even.chain(close).collect();
         let (mut watch, mut moments) = (Watch::new(&lesson)?, Vec::with_capacity(wanted.len()));
         for step in 0..=wanted.last().copied().unwrap_or(0) {
@@ -84,7 +75,7 @@ impl StreamRecording {
             // What the labels of drawn samples depend on.
             "hidden": lesson.stream().hidden(),
             "moments": moments,
-            "takes": takes,
+            "takes": takes.into_iter().map(|(_, take)| take).collect::<Vec<_>>(),
             "answer": Answer::of_certificate(&report.certificate),
             "theta": report.theta,
             "judged": report.judged,

@@ -1,4 +1,4 @@
-//! Arrays in and out. Outgoing arrays are handed over without a copy; incoming ones are copied once, into the job.
+//! Arrays from and to Python. Outgoing arrays are not copied; incoming ones are copied once, into the job.
 
 use luge::data::{Missing, PrepareOptions, Table};
 use luge_net::{Shape, Values};
@@ -10,10 +10,10 @@ use pyo3::prelude::*;
 
 use crate::refusal::Refusal;
 
-/// Numbers of an array, row by row.
+/// The numbers of an array, row by row.
 pub(crate) fn values(array: &PyReadonlyArray2<'_, f64>) -> Values {
     let &[rows, cols] = array.shape() else { unreachable!("an array of two dimensions") };
-    // The slice of an array in Fortran's order would run down its columns.
+    // The slice of an array in Fortran order would have the columns first.
     let data = match array.as_slice() {
         Ok(slice) if array.is_c_contiguous() => slice.to_vec(),
         _ => array.as_array().iter().copied().collect(),
@@ -21,7 +21,7 @@ pub(crate) fn values(array: &PyReadonlyArray2<'_, f64>) -> Values {
     Values::new(Shape::new(rows, cols), data)
 }
 
-/// A table of features and labels, nothing done to its columns yet.
+/// A table of features and labels; its columns are not prepared yet.
 pub(crate) fn table(
     x: &PyReadonlyArray2<'_, f64>,
     y: &PyReadonlyArray2<'_, f64>,
@@ -32,10 +32,10 @@ pub(crate) fn table(
     let (x, y) = (values(x), values(y));
     if x.shape.rows != y.shape.rows {
         let (rows, labelled) = (x.shape.rows, y.shape.rows);
-        return Err(Refusal::unfit(format!("x has {rows} rows, y has {labelled}")));
+        return Err(Refusal::new(format!("x has {rows} rows, y has {labelled}")));
     }
     if (x.shape.cols, y.shape.cols) != (features.len(), labels.len()) {
-        return Err(Refusal::unfit(format!(
+        return Err(Refusal::new(format!(
             "x and y have {} and {} columns, but {} and {} names",
             x.shape.cols,
             y.shape.cols,
@@ -44,7 +44,7 @@ pub(crate) fn table(
         )));
     }
     if x.shape.is_empty() {
-        return Err(Refusal::unfit(format!(
+        return Err(Refusal::new(format!(
             "x has {} rows and {} columns: nothing to learn from",
             x.shape.rows, x.shape.cols
         )));
@@ -52,7 +52,7 @@ pub(crate) fn table(
     let missing = asked.missing != Missing::Refuse;
     let wrong = |number: &&f64| !(number.is_finite() || missing && number.is_nan());
     if let Some(number) = x.data.iter().chain(&y.data).find(wrong) {
-        return Err(Refusal::unfit(format!("{number} is not a finite number")));
+        return Err(Refusal::new(format!("{number} is not a finite number")));
     }
     Ok(Table::new(features, labels, x.data, y.data))
 }

@@ -1,4 +1,4 @@
-//! Jobs: complete descriptions of what to do. Their JSON is that of the library.
+//! Jobs: complete descriptions of what to do, with the library's JSON.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
     prepared::{Network, Prepared},
     refusal::Refusal,
     source::Source,
-    watch::aside,
+    watch::on_thread,
 };
 
 /// Features, labels, and the names of both.
@@ -30,7 +30,7 @@ type Arrays<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray2<'py, f64>, Vec<
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Job {
     pub(crate) inner: Inner,
-    /// How the number format was chosen, if nobody named one.
+    /// How the number format was chosen, if it was not given.
     #[pyo3(get)]
     format_choice: Option<String>,
 }
@@ -58,8 +58,8 @@ impl Job {
         Ok(Inner::Trace(job).into())
     }
 
-    /// Train a learner on arrays; without them, on the data that ship with it. `prepare`: JSON with what is to be done to the columns.
-    /// Without `saturate`, numbers are not held to the format yet: [`Job::choose_format`] does that.
+    /// Train a learner on arrays; without them, on the data that ship with it. `prepare`: JSON that says how to prepare the columns.
+    /// Without `saturate`, numbers are not rounded to the format yet: [`Job::choose_format`] does that.
     #[staticmethod]
     #[pyo3(signature = (source, data, *, program, primary, options, prepare, saturate))]
     fn train(
@@ -106,7 +106,7 @@ impl Job {
         Ok(serde_json::to_string(&self.inner)?)
     }
 
-    /// The same with the smallest number format that does for a program, and its numbers held to it; a machine's is left as it is.
+    /// The same job in the smallest number format that works for its program; the format of a machine does not change. Rounds the data.
     fn choose_format(&self, py: Python<'_>, saturate: bool) -> Result<Self, Refusal> {
         let mut inner = self.inner.clone();
         let chosen = py.detach(|| match &mut inner {
@@ -122,7 +122,7 @@ impl Job {
                 }
                 Ok(chosen)
             }
-            Inner::Trace(_) => Err(Refusal::unfit("a trace has no number format")),
+            Inner::Trace(_) => Err(Refusal::new("a trace has no number format")),
         })?;
         Ok(Self { inner, format_choice: chosen.map(|chosen| chosen.to_string()) })
     }
@@ -140,15 +140,15 @@ impl Job {
     /// Reads everything and builds the network.
     fn prepare(&self, py: Python<'_>) -> Result<Prepared, Refusal> {
         let job = self.inner.clone();
-        let network = aside(py, move || Network::new(job))??;
+        let network = on_thread(py, move || Network::new(job))??;
         Ok(Prepared { inner: Arc::new(network) })
     }
 }
 
-/// What is asked for, as JSON.
+/// The options of a job on a stream, as JSON.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct StreamSettings {
     draw: Option<Draw>,
     order: String,
     primary: Option<String>,
@@ -156,13 +156,13 @@ struct Asked {
     landscape: String,
     options: Value,
     prepare: PrepareOptions,
-    /// Whether numbers outside the format become its ends; left out: they are not held to it yet, [`Job::choose_format`] does that.
+    /// Whether numbers outside the format are clamped to its range; if left out, they are not rounded yet.
     saturate: Option<bool>,
 }
 
 /// The job of a learner on a stream: rows of a table, samples that are drawn, or those that ship with it.
 fn stream_job(source: &Source, data: Option<Arrays<'_>>, asked: &str) -> Result<StreamJob, Refusal> {
-    let asked: Asked = serde_json::from_str(asked)?;
+    let asked: StreamSettings = serde_json::from_str(asked)?;
     let source = source.inner.clone();
     let usual = StreamOptions::new(StreamJob::format_for(&source));
     let options = changed(&usual, &asked.options.to_string())?;
@@ -187,16 +187,16 @@ fn stream_job(source: &Source, data: Option<Arrays<'_>>, asked: &str) -> Result<
     Ok(job)
 }
 
-/// Compares the learner of a job with ordinary networks on the same samples, of which these see at most so many.
+/// Compares the learner of a job with ordinary networks, which see at most this many of the same samples.
 #[pyfunction]
 pub(crate) fn compare(py: Python<'_>, job: &Job, samples: u64) -> Result<String, Refusal> {
     let Inner::Stream(job) = &job.inner else {
-        return Err(Refusal::unfit("only learners on a stream are compared"));
+        return Err(Refusal::new("only learners on a stream are compared"));
     };
     let compared =
         py.detach(|| StreamComparison::run(job, samples, |_| {})).map_err(|error| match error {
             CompareError::Job(error) => error.into(),
-            error => Refusal::unfit(error.to_string()),
+            error => Refusal::new(error.to_string()),
         })?;
     Ok(serde_json::to_string(&compared)?)
 }
@@ -213,7 +213,7 @@ pub(crate) fn fit(table: &mut Table, format: NumberFormat, saturate: bool) -> Re
     table.fit(format, range).map_err(refused)
 }
 
-/// Arrays as a table, prepared, with classes as the learner wants them.
+/// Arrays as a prepared table, with classes encoded as the learner expects.
 fn table_of(
     source: &luge::Source,
     (x, y, features, labels): Arrays<'_>,
@@ -230,7 +230,7 @@ pub(crate) fn refused(error: TableError) -> JobError {
     JobError::Table { name: "the data".to_owned(), error: Box::new(error) }
 }
 
-/// Options with some fields changed, as their JSON names them; unknown ones and wrong words are refused.
+/// Changes fields of options, by their names in JSON; unknown fields and wrong values are refused.
 fn changed<T: Serialize + DeserializeOwned>(options: &T, changes: &str) -> Result<T, Refusal> {
     let mut fields = serde_json::to_value(options)?;
     merge(&mut fields, serde_json::from_str(changes)?);

@@ -20,7 +20,7 @@ use crate::{
     watch::Watch,
 };
 
-/// A trained network: what it was made from, its weights, and what was proved of it.
+/// A trained network, with its weights, what it was made from, and its certificate.
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Model {
     pub(crate) inner: AnyModel,
@@ -30,14 +30,14 @@ impl Model {
     fn training(&self) -> Result<&model::Model, Refusal> {
         match &self.inner {
             AnyModel::Training(model) => Ok(model),
-            _ => Err(Refusal::unfit("this is a model of a stream: read it as luge.StreamModel")),
+            _ => Err(Refusal::new("this is a model of a stream: read it as luge.StreamModel")),
         }
     }
 
     /// Arrays as a table that is prepared as in training.
     fn table(&self, x: &PyReadonlyArray2<'_, f64>, y: &PyReadonlyArray2<'_, f64>) -> Result<Table, Refusal> {
         let preparation = self.inner.preparation();
-        // Words cannot stand in arrays of numbers: then these are the numbers that the words became.
+        // Arrays cannot hold words, so they hold the numbers that encode them.
         let words = preparation.has_words();
         let asked = if words { PrepareOptions::default() } else { preparation.asked.clone() };
         let (features, labels) = if words { preparation.names() } else { self.columns() };
@@ -61,7 +61,7 @@ impl Model {
         Ok(Self { inner: AnyModel::from_bytes(bytes, "the model".to_owned())? })
     }
 
-    /// Writes the file: complete or not at all, and over another one only if asked to.
+    /// Writes the file, completely or not at all; with `force`, over an existing one.
     fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> Result<(), Refusal> {
         py.detach(|| files::write(&[(path, self.inner.to_bytes("the model")?)], force))
     }
@@ -85,7 +85,7 @@ impl Model {
         (columns, targets.iter().map(|target| target.column.clone()).collect())
     }
 
-    /// Of training on a table: what the model says of itself, as JSON.
+    /// Of training on a table: the model card, as JSON.
     #[getter]
     fn card(&self) -> Result<String, Refusal> {
         Ok(serde_json::to_string(&self.training()?.card)?)
@@ -109,12 +109,12 @@ impl Model {
     /// Of training on a table: which weights hold the variables of the program, as JSON.
     fn variables(&self) -> Result<String, Refusal> {
         let variables = self.training()?.variables().map_err(|error| {
-            Refusal::unfit(format!("the model's program is not what it was trained to run: {error}"))
+            Refusal::new(format!("the model's program is not what it was trained to run: {error}"))
         })?;
         Ok(serde_json::to_string(&variables)?)
     }
 
-    /// What was learned, on any number of samples.
+    /// Predicts the labels of any number of samples.
     fn predict<'py>(
         &self,
         py: Python<'py>,
@@ -124,7 +124,7 @@ impl Model {
         let preparation = self.inner.preparation();
         let (found, expected) = (x.shape.cols, preparation.features.len());
         if found != expected {
-            return Err(Refusal::unfit(format!("x has {found} features, the model {expected}")));
+            return Err(Refusal::new(format!("x has {found} features, the model {expected}")));
         }
         let x = preparation.new_numbers(&x).map_err(refused)?;
         Ok(arrays::matrix(py, py.detach(|| self.inner.predict(&x))?))
@@ -136,9 +136,9 @@ impl Model {
         py.detach(|| Ok(serde_json::to_string(&export::graph(&model.extended()?))?))
     }
 
-    /// Derives everything again from the model's machine and its data, and with `retrain` trains again; a model of a stream is always
-    /// trained again, and needs data only if its samples are rows of a table. Gives JSON, also where the data of a table are others:
-    /// then the claim about them does not hold.
+    /// Verifies the model from its machine and its data, and with `retrain` by training again; a model of a stream is always trained
+    /// again, and needs data only if its samples are rows of a table. Returns JSON. If the data are not those of the training on a
+    /// table, the claim `data` does not hold.
     #[pyo3(signature = (data, *, retrain, saturate))]
     fn certify(
         &self,
@@ -161,7 +161,7 @@ impl Model {
                 return Ok(Verdict::other_data(error));
             }
             let data = table.map(Data::Table);
-            self.inner.verify(data.as_ref(), retrain, &mut |step, loss| watch.see(step, loss))
+            self.inner.verify(data.as_ref(), retrain, &mut |step, loss| watch.observe_step(step, loss))
         });
         watch.finish()?;
         Ok(serde_json::to_string(&verdict?)?)

@@ -23,9 +23,9 @@ use crate::{arrays, refusal::Refusal};
 
 type Layer<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
-/// What is asked for, as JSON.
+/// The options, as JSON.
 #[derive(Deserialize)]
-struct Asked {
+struct MlpSettings {
     draw: Option<String>,
     format: Option<String>,
     precision: String,
@@ -33,8 +33,8 @@ struct Asked {
     train: bool,
 }
 
-/// A learner or circuit that ships, a program or an AIGER file as layers, weights and biases, for a stream that is drawn or a table
-/// whose rows pass in cycles; and what is known of it as JSON. Trained if asked, else as training starts.
+/// A learner or circuit that ships, a program, or an AIGER file as layers of weights and biases, for drawn samples or a table whose
+/// rows repeat in cycles. Also returns what is known about it as JSON. The weights are the initial ones, or trained if asked.
 #[pyfunction]
 pub(crate) fn ordinary<'py>(
     py: Python<'py>,
@@ -49,14 +49,14 @@ pub(crate) fn ordinary<'py>(
     });
     let table = table.transpose()?;
     let (network, known) = py.detach(|| {
-        let asked: Asked = serde_json::from_str(asked)?;
+        let asked: MlpSettings = serde_json::from_str(asked)?;
         let float = Float::from_word(&asked.precision)?;
         let options = MlpOptions { float, seed: asked.seed, ..MlpOptions::default() };
         let (circuit, samples) = open(learner, table, &asked)?;
         let prepared = PreparedMlp::new(circuit, Some(samples), options)?;
         let n_weights = prepared.network.network.n_weights();
         if n_weights > MAX_DENSE_WEIGHTS {
-            return Err(Refusal::unfit(format!(
+            return Err(Refusal::new(format!(
                 "the network has {n_weights} weights, and at most {MAX_DENSE_WEIGHTS} become arrays"
             )));
         }
@@ -81,7 +81,11 @@ pub(crate) fn ordinary<'py>(
 }
 
 /// The circuit and its samples.
-fn open(place: &str, table: Option<Table>, asked: &Asked) -> Result<(LearnerCircuit, Samples), Refusal> {
+fn open(
+    place: &str,
+    table: Option<Table>,
+    asked: &MlpSettings,
+) -> Result<(LearnerCircuit, Samples), Refusal> {
     let draw = asked.draw.as_deref().map(str::parse::<Draw>).transpose()?;
     let program = Source::open(place).ok().filter(program::is_program);
     let Some(source) = program else {
@@ -99,7 +103,7 @@ fn open(place: &str, table: Option<Table>, asked: &Asked) -> Result<(LearnerCirc
             Some(lesson) => lesson.samples(format)?,
             None => {
                 let problem = format!("{place} has no data of its own: give draw, or x and y as data");
-                return Err(Refusal::unfit(problem));
+                return Err(Refusal::new(problem));
             }
         },
     };
@@ -113,14 +117,14 @@ fn open_circuit(place: &str, n_bits: usize) -> Result<Circuit, Refusal> {
         return Ok(shipped.circuit(n_bits));
     }
     let bytes = bounded::read(Path::new(place), 4).map_err(|reason| {
-        let problem = "is no learner or circuit that ships, and no file can be read there";
-        Refusal::unfit(format!("`{place}` {problem}: {reason}"))
+        let problem = "is not a learner or circuit that ships, and no such file can be read";
+        Refusal::new(format!("`{place}` {problem}: {reason}"))
     })?;
     match aiger::read(&bytes, "circuit") {
         Ok(loaded) => Ok(loaded.circuit),
         Err(findings) => {
             let first = findings.first().map_or("", |finding| &finding.message);
-            Err(Refusal::unfit(format!("{place} does not read as an AIGER circuit: {first}")))
+            Err(Refusal::new(format!("{place} does not read as an AIGER circuit: {first}")))
         }
     }
 }

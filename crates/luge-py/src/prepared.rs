@@ -1,4 +1,4 @@
-//! Jobs with their networks built, and what training leaves behind.
+//! Prepared jobs, and the results of training.
 
 use std::sync::{Arc, OnceLock};
 
@@ -26,7 +26,7 @@ use crate::{
     watch::{PerStep, Watch},
 };
 
-/// A network that is ready to be trained, and the job that it is for.
+/// A network that is ready to be trained, and its job.
 #[expect(clippy::large_enum_variant, reason = "every one lies behind an Arc")]
 pub(crate) enum Network {
     Trace(PreparedTrace),
@@ -35,13 +35,13 @@ pub(crate) enum Network {
     Mlp(PreparedMlp, StreamJob),
 }
 
-/// What training showed, but for what was seen meanwhile.
+/// The result of training, without the losses.
 struct Trained {
     summary: String,
     certified: bool,
     model: Option<AnyModel>,
     first_mismatch: Option<u64>,
-    /// Iterates, if their losses can all be seen.
+    /// The number of iterates, if the losses of all of them can be observed.
     n_losses: Option<u64>,
 }
 
@@ -63,20 +63,20 @@ impl Network {
                 StreamLandscape::Mlp => {
                     let name = &job.source.name;
                     let problem = format!("{name} is a machine, and landscape mlp runs programs");
-                    return Err(Refusal::unfit(problem));
+                    return Err(Refusal::new(problem));
                 }
             },
         })
     }
 
-    /// Trains, every step held to the simulator, and certifies the run.
+    /// Trains, compares every step with the simulator, and certifies the run.
     fn train(&self, watch: &mut Watch) -> Result<Trained, Refusal> {
         let rate = watch.rate;
         match self {
             Self::Trace(plan) => {
                 let trace = plan.follow(None, rate, |moment| watch.observe(&moment))?;
                 let summary = summary::of_trace(plan, &trace);
-                // Where only the end is compared, nobody sees every loss.
+                // If only the end is compared, not every loss is observed.
                 let whole = plan.options.compare != Comparisons::End;
                 Ok(Trained {
                     first_mismatch: trace.first_mismatch.as_ref().map(|mismatch| mismatch.step),
@@ -94,12 +94,12 @@ impl Network {
                 Ok(Trained { n_losses, ..Trained::new(&summary, proved, model)? })
             }
             Self::Stream(stream, job) => {
-                let report = stream.train(|moment| watch.see(moment.step, moment.loss))?;
+                let report = stream.train(|moment| watch.observe_step(moment.step, moment.loss))?;
                 let model = AnyModel::Stream(Box::new(StreamModel::new(job, stream, &report)));
                 streamed(job, &report, model)
             }
             Self::Mlp(mlp, job) => {
-                let report = mlp.train(|step| watch.see(step, f64::NAN))?;
+                let report = mlp.train(|step| watch.observe_step(step, f64::NAN))?;
                 let model = AnyModel::Mlp(Box::new(MlpModel::new(mlp, &report)));
                 streamed(job, &report, model)
             }
@@ -134,7 +134,7 @@ impl Prepared {
     fn training(&self) -> Result<&PreparedTraining, Refusal> {
         match &*self.inner {
             Network::Training(lesson, _) => Ok(lesson),
-            _ => Err(Refusal::unfit("this is no training on a table")),
+            _ => Err(Refusal::new("this is not a training on a table")),
         }
     }
 }
@@ -148,7 +148,7 @@ impl Prepared {
         Ok(py.detach(|| lesson.simulated())?.theta.clone())
     }
 
-    /// Of a stream: steps that the learner makes, samples that it takes, and whether it halts.
+    /// Of a stream: the number of steps, the number of samples taken, and whether the learner halts.
     #[getter]
     fn rehearsal(&self) -> Result<(u64, u64, bool), Refusal> {
         match &*self.inner {
@@ -156,7 +156,7 @@ impl Prepared {
             | Network::Mlp(PreparedMlp { rehearsal, .. }, _) => {
                 Ok((rehearsal.steps, rehearsal.n_taken, rehearsal.halted))
             }
-            _ => Err(Refusal::unfit("this is no run on a stream")),
+            _ => Err(Refusal::new("this is not a run on a stream")),
         }
     }
 
@@ -174,7 +174,7 @@ impl Prepared {
         Steps::of(Arc::clone(&self.inner))
     }
 
-    /// Trains, holding every step to the simulator. With `arrays` losses, vertices and heads of a trace are kept for every step.
+    /// Trains, and compares every step with the simulator. With `arrays`, records the loss, vertex and heads of every step of a trace.
     #[pyo3(signature = (*, arrays, callback, every))]
     fn train(
         &self,
@@ -186,7 +186,7 @@ impl Prepared {
         let mut watch = Watch::new(callback, every);
         if let (Network::Trace(plan), true) = (&*self.inner, arrays) {
             if plan.options.compare == Comparisons::End && !plan.dense() {
-                return Err(Refusal::unfit(
+                return Err(Refusal::new(
                     "there are no arrays of every step if only the end is compared: give arrays=False, or compare=\"every\"",
                 ));
             }
@@ -204,7 +204,7 @@ impl Prepared {
     }
 }
 
-/// Losses, vertices and heads of every step, in Python's hands.
+/// Losses, vertices and heads of every step.
 type Arrays = (Py<PyArray1<f64>>, Py<PyArray1<i64>>, Py<PyArray2<i64>>);
 
 fn handed_over(py: Python<'_>, PerStep { first_cells, losses, vertices, heads }: PerStep) -> Arrays {
@@ -212,10 +212,10 @@ fn handed_over(py: Python<'_>, PerStep { first_cells, losses, vertices, heads }:
     (arrays::vector(py, losses).unbind(), arrays::vector(py, vertices).unbind(), heads)
 }
 
-/// A variable: its name, the elements of an array, the lines of its name, its values.
+/// A variable: its name, the number of elements if it is an array, the lines in which the name means it, and its values.
 type Values<'py> = (String, Option<usize>, (u32, u32), Bound<'py, PyArray2<f64>>);
 
-/// What training left behind.
+/// The result of training.
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Finished {
     network: Arc<Network>,
@@ -269,14 +269,14 @@ impl Finished {
             Network::Training(lesson, _) => (lesson.options().landscape, lesson.loss_levels()),
             Network::Stream(stream, _) => (LandscapeKind::Plain, stream.loss_levels()),
             Network::Mlp(..) => {
-                return Err(Refusal::unfit("the loss is drawn for landscape plain alone"));
+                return Err(Refusal::new("the loss is drawn for landscape plain alone"));
             }
         };
         if self.curve.get().is_none() {
             let mut watch = Watch::new(None, 1);
             watch.rate = ObservationRate::Strides;
             py.detach(|| self.network.train(&mut watch))?;
-            // Another thread may have been quicker, with the same curve.
+            // Another thread may have computed the same curve first.
             let _ = self.curve.set(watch.finish()?.0);
         }
         let curve = self.curve.get_or_init(LossCurve::default);

@@ -1,4 +1,4 @@
-//! Errors as Python exceptions, with the library's own messages and places.
+//! Errors as Python exceptions, with the messages and places of the library.
 
 use std::{error::Error, io};
 
@@ -13,38 +13,38 @@ use pyo3::{
     types::PyDict,
 };
 
-/// Why a request is refused.
+/// An error that becomes a Python exception.
 pub(crate) enum Refusal {
-    /// The request does not make sense: `luge.LugeError`.
+    /// The request cannot be carried out: `luge.LugeError`.
     Incompatible(String),
-    /// A text that was read, and what was found in it: `luge.LugeError` with its findings.
+    /// A text with errors: `luge.LugeError` with its findings.
     Broken { headline: String, text: Box<Source>, findings: Vec<Diagnostic> },
     /// The system refused: `OSError`.
     System(String),
-    /// A file is there already: `FileExistsError`.
+    /// A file already exists: `FileExistsError`.
     Exists(String),
-    /// Python code that was called raised this.
+    /// An exception of Python code that was called.
     Python(PyErr),
 }
 
 impl Refusal {
-    /// A refusal in these words.
-    pub(crate) fn unfit(words: impl Into<String>) -> Self {
+    /// A request that cannot be carried out.
+    pub(crate) fn new(words: impl Into<String>) -> Self {
         Self::Incompatible(words.into())
     }
 }
 
-/// An error in words, with its reasons.
+/// The message of an error and of its causes.
 fn with_reasons(error: &(dyn Error + 'static)) -> String {
     reasons(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// An error and its reasons.
+/// An error and its causes.
 fn reasons<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&error| error.source())
 }
 
-/// Every error of the library, by what it is.
+/// Any error of the library.
 impl<E: Error + 'static> From<E> for Refusal {
     fn from(error: E) -> Self {
         let error: Box<dyn Error> = Box::new(error);
@@ -69,7 +69,7 @@ impl<E: Error + 'static> From<E> for Refusal {
     }
 }
 
-/// The error of a job, wherever it happened.
+/// The error of a job, also inside another error.
 fn of_job<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e JobError> {
     match error.downcast_ref() {
         Some(ModelError::Job(error)) => Some(error),
@@ -90,7 +90,7 @@ impl From<Refusal> for PyErr {
     }
 }
 
-/// The exception `luge.LugeError`, which Python code defines.
+/// The exception `luge.LugeError`, which is defined in Python.
 fn raised(py: Python<'_>, headline: &str, text: Option<&Source>, findings: &[Diagnostic]) -> PyResult<PyErr> {
     let kind = py.import("luge.errors")?.getattr("LugeError")?;
     let found = findings.iter().map(|finding| entry(py, finding, text)).collect::<PyResult<Vec<_>>>()?;
@@ -98,7 +98,7 @@ fn raised(py: Python<'_>, headline: &str, text: Option<&Source>, findings: &[Dia
     Ok(PyErr::from_value(kind.call1((headline, name, text, found))?))
 }
 
-/// One finding: what is wrong, where, and how to mend it.
+/// One finding: what is wrong, where, and a remedy.
 fn entry<'py>(py: Python<'py>, finding: &Diagnostic, text: Option<&Source>) -> PyResult<Bound<'py, PyDict>> {
     let (line, column) = finding.position(text.map_or("", |source| &source.text));
     let entry = PyDict::new(py);

@@ -1,4 +1,4 @@
-//! Running machines with the simulator, and compiling programs.
+//! Runs machines with the simulator, and compiles programs.
 
 use luge::{
     draw::{Picture, Size},
@@ -17,9 +17,9 @@ use luge_machine::{
 use luge_net::NumberFormat;
 use pyo3::{prelude::*, types::PyBytes};
 
-use crate::{job::Job, refusal::Refusal, source::Source, watch::aside};
+use crate::{job::Job, refusal::Refusal, source::Source, watch::on_thread};
 
-/// A machine's run, by the simulator alone.
+/// A machine's run by the simulator.
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Run {
     machine: Machine,
@@ -32,11 +32,11 @@ pub(crate) struct Run {
 
 #[pymethods]
 impl Run {
-    /// Runs the machine of a job for at most so many steps.
+    /// Runs the machine of a job, for at most `limit` steps.
     #[staticmethod]
     fn of(py: Python<'_>, job: &Job, limit: u64) -> Result<Self, Refusal> {
         let job = job.inner.clone();
-        aside(py, move || simulate(&job, limit))?
+        on_thread(py, move || simulate(&job, limit))?
     }
 
     /// A space-time picture as PNG: time downwards.
@@ -47,10 +47,10 @@ impl Run {
         height: usize,
     ) -> Result<Bound<'py, PyBytes>, Refusal> {
         if width < self.machine.n_tapes() || height == 0 {
-            return Err(Refusal::unfit(format!("{width} x {height} pixels are too few for a picture")));
+            return Err(Refusal::new(format!("{width} x {height} pixels are too few for a picture")));
         }
         let (machine, input, steps) = (self.machine.clone(), self.input.clone(), self.steps);
-        let bytes = aside(py, move || {
+        let bytes = on_thread(py, move || {
             let mut simulator = Simulator::new(&machine, &input);
             simulator.run(steps);
             let picture = Picture::of_run(Size { width, height }, &input, &simulator, |simulator, step| {
@@ -86,7 +86,7 @@ fn simulate(job: &Inner, limit: u64) -> Result<Run, Refusal> {
     Ok(Run { machine, input, steps, summary })
 }
 
-/// Compiles a program for samples of so many features and labels: the machine in the native format, and its sizes as JSON.
+/// Compiles a program for samples of these sizes. Returns the machine in the native format, and its sizes as JSON.
 #[pyfunction]
 pub(crate) fn compile(
     source: &Source,

@@ -1,4 +1,4 @@
-//! Texts of machines and programs.
+//! The texts of machines and programs.
 
 use luge::job::{program, source};
 use luge_machine::formats::recognise;
@@ -20,7 +20,7 @@ impl Source {
         Ok(Self { inner: source::Source::open(place)? })
     }
 
-    /// A text; without an extension it is a machine if it reads like one, else a Sled program.
+    /// A text. Without an extension, it is a machine if it looks like one, and otherwise a Sled program.
     #[staticmethod]
     #[pyo3(signature = (name, text, extension=None))]
     fn of_text(name: String, text: String, extension: Option<String>) -> Self {
@@ -29,7 +29,7 @@ impl Source {
         Self { inner: source::Source { name, text, extension } }
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     #[getter]
     fn name(&self) -> &str {
         &self.inner.name

@@ -1,4 +1,4 @@
-//! A run step by step: it runs on its own thread, which waits until Python asks for the next step.
+//! A run step by step, on a thread that waits until Python asks for the next step.
 
 use std::{
     ops::ControlFlow,
@@ -20,7 +20,7 @@ use crate::{
     watch::{head, vertex, wait},
 };
 
-/// One step of a run: the weights before it, in the machine's words.
+/// One step of a run: the weights before it.
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Step {
     /// Gradient steps made before.
@@ -33,7 +33,7 @@ pub(crate) struct Step {
     #[pyo3(get)]
     vertex: i64,
     heads: Vec<i64>,
-    /// The machine's cell at which each tape's entries begin, and the entries.
+    /// For each binary tape, the machine's cell of the first weight, and the weights.
     tapes: Vec<(i64, Vec<f64>)>,
 }
 
@@ -77,19 +77,19 @@ impl Step {
     }
 }
 
-/// A run that is made as far as somebody has looked.
+/// An iterator over the steps of a run, which is made as far as it is read.
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Steps {
-    ends: Mutex<Option<Ends>>,
+    channels: Mutex<Option<Channels>>,
 }
 
-struct Ends {
+struct Channels {
     asked: SyncSender<()>,
     seen: Receiver<Result<Step, Refusal>>,
 }
 
 impl Steps {
-    /// Makes the run of a trace or a training on a table when asked.
+    /// The steps of a trace or a training on a table.
     pub(crate) fn of(network: Arc<Network>) -> Self {
         let (asked, ask) = sync_channel::<()>(0);
         let (give, seen) = sync_channel::<Result<Step, Refusal>>(0);
@@ -99,11 +99,11 @@ impl Steps {
                 _ => ControlFlow::Break(()),
             };
             if let Err(refusal) = run(&network, watch) {
-                // Whoever is gone does not want to know.
+                // If the iterator was dropped, the error is dropped, too.
                 let _ = ask.recv().map(|()| give.send(Err(refusal)));
             }
         });
-        Self { ends: Mutex::new(Some(Ends { asked, seen })) }
+        Self { channels: Mutex::new(Some(Channels { asked, seen })) }
     }
 }
 
@@ -115,7 +115,7 @@ fn run(network: &Network, mut watch: impl FnMut(Step) -> ControlFlow<()>) -> Res
             lesson.train(|moment| watch(Step::of(&moment, &first_cells)))?;
         }
         Network::Stream(..) | Network::Mlp(..) => {
-            return Err(Refusal::unfit("the steps of a stream are seen by a callback"));
+            return Err(Refusal::new("the steps of a stream are seen by a callback"));
         }
     }
     Ok(())
@@ -129,19 +129,19 @@ impl Steps {
 
     fn __next__(&self, py: Python<'_>) -> Result<Option<Step>, Refusal> {
         py.detach(|| {
-            let mut ends = self.ends.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            let next = ends.as_ref().map_or(Ok(None), Ends::next);
-            // Nobody asks again after the end, nor after an interruption in the middle of a step.
+            let mut channels = self.channels.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let next = channels.as_ref().map_or(Ok(None), Channels::next);
+            // Nothing follows the end, or an interruption in the middle of a step.
             if !matches!(next, Ok(Some(_))) {
-                *ends = None;
+                *channels = None;
             }
             next
         })
     }
 }
 
-impl Ends {
-    /// Asks for a step and waits for it; signals are looked at meanwhile.
+impl Channels {
+    /// Asks for a step and waits for it; signals are checked meanwhile.
     fn next(&self) -> Result<Option<Step>, Refusal> {
         if self.asked.send(()).is_err() {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! What Python sees while Rust trains: signals, and the caller's function. The GIL is released in between.
+//! Python while Rust trains: checks signals and calls the callback. The GIL is released in between.
 
 use std::{
     ops::ControlFlow,
@@ -15,10 +15,10 @@ use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
 use crate::refusal::Refusal;
 
-/// How often signals are looked at: soon enough for a hand on the keyboard.
+/// How often signals are checked, so that Ctrl-C acts at once.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The most steps between two looks at the clock.
+/// The most steps between two checks of the clock.
 const LONGEST_STRIDE: u64 = 1 << 14;
 
 /// Watches a run for Python.
@@ -26,20 +26,20 @@ pub(crate) struct Watch {
     callback: Option<Py<PyAny>>,
     every: u64,
     next_call: u64,
-    next_look: u64,
+    next_check: u64,
     stride: u64,
-    looked: Instant,
-    /// How closely the run is to be watched: no closer than the caller wants to be called.
+    checked: Instant,
+    /// How often the run reports its steps: no more often than the callback needs.
     pub(crate) rate: ObservationRate,
     /// The loss over the steps.
     curve: LossCurve,
     record: Option<PerStep>,
-    /// What Python raised meanwhile.
+    /// An exception of the callback or of a signal.
     failure: Option<PyErr>,
 }
 
 impl Watch {
-    /// Calls `callback(step, loss)` every so many steps; it stops the run by returning something true.
+    /// Calls `callback(step, loss)` every `every` steps. The run stops if it returns something true.
     pub(crate) fn new(callback: Option<Py<PyAny>>, every: u64) -> Self {
         Self {
             next_call: if callback.is_some() { 0 } else { u64::MAX },
@@ -50,38 +50,38 @@ impl Watch {
             },
             callback,
             every: every.max(1),
-            next_look: 0,
+            next_check: 0,
             stride: 1,
-            looked: Instant::now(),
+            checked: Instant::now(),
             curve: LossCurve::default(),
             record: None,
             failure: None,
         }
     }
 
-    /// Keeps loss, vertex and heads of every step; the network's tapes begin with these cells of the machine.
+    /// Records loss, vertex and heads of every step; the network's tapes begin at these cells of the machine.
     pub(crate) fn recording(self, first_cells: &[i64]) -> Self {
         let record = PerStep { first_cells: first_cells.to_vec(), ..PerStep::default() };
         Self { rate: ObservationRate::Steps, record: Some(record), ..self }
     }
 
-    /// Sees one moment, and the losses since the last one.
+    /// Observes a step, and the losses since the last one.
     #[inline]
     pub(crate) fn observe(&mut self, moment: &RunProgress<'_>) -> ControlFlow<()> {
         let &RunProgress { step, loss, since, .. } = moment;
         (step - since.len() as u64..).zip(since).for_each(|(at, &loss)| self.curve.add(at, loss));
         self.record.iter_mut().for_each(|record| record.observe(moment));
-        self.see(step, loss)
+        self.observe_step(step, loss)
     }
 
-    /// Sees one step; a loss that is not known is not drawn.
+    /// Observes a step; an unknown loss is NaN, and is not drawn.
     #[inline]
-    pub(crate) fn see(&mut self, step: u64, loss: f64) -> ControlFlow<()> {
+    pub(crate) fn observe_step(&mut self, step: u64, loss: f64) -> ControlFlow<()> {
         if !loss.is_nan() {
             self.curve.add(step, loss);
         }
-        if step >= self.next_look {
-            self.look(step)?;
+        if step >= self.next_check {
+            self.check_clock(step)?;
         }
         if step >= self.next_call {
             self.next_call = step.saturating_add(self.every);
@@ -90,31 +90,31 @@ impl Watch {
         ControlFlow::Continue(())
     }
 
-    /// Looks at the clock, and at signals if it is time. Few steps a second mean few steps between two looks.
-    fn look(&mut self, step: u64) -> ControlFlow<()> {
-        let waited = self.looked.elapsed();
+    /// Checks the clock, and signals if it is time. Slow steps are checked more often.
+    fn check_clock(&mut self, step: u64) -> ControlFlow<()> {
+        let waited = self.checked.elapsed();
         self.stride = match waited {
             waited if waited < PATIENCE / 8 => (self.stride * 2).min(LONGEST_STRIDE),
             waited if waited > PATIENCE => (self.stride / 2).max(1),
             _ => self.stride,
         };
-        self.next_look = step.saturating_add(self.stride);
+        self.next_check = step.saturating_add(self.stride);
         if waited < PATIENCE {
             return ControlFlow::Continue(());
         }
-        self.looked = Instant::now();
-        self.ask(|py| py.check_signals().map(|()| false))
+        self.checked = Instant::now();
+        self.call_python(|py| py.check_signals().map(|()| false))
     }
 
     fn call(&mut self, step: u64, loss: f64) -> ControlFlow<()> {
         let Some(callback) = self.callback.take() else { return ControlFlow::Continue(()) };
-        let flow = self.ask(|py| callback.call1(py, (step, loss))?.is_truthy(py));
+        let flow = self.call_python(|py| callback.call1(py, (step, loss))?.is_truthy(py));
         self.callback = Some(callback);
         flow
     }
 
-    /// Asks Python whether to stop; an exception stops too.
-    fn ask(&mut self, question: impl FnOnce(Python<'_>) -> PyResult<bool>) -> ControlFlow<()> {
+    /// Calls Python, which says whether to stop; an exception also stops the run.
+    fn call_python(&mut self, question: impl FnOnce(Python<'_>) -> PyResult<bool>) -> ControlFlow<()> {
         match Python::attach(question) {
             Ok(false) => ControlFlow::Continue(()),
             Ok(true) => ControlFlow::Break(()),
@@ -125,7 +125,7 @@ impl Watch {
         }
     }
 
-    /// What was seen, unless Python raised something.
+    /// The recorded losses and steps, or the exception.
     pub(crate) fn finish(self) -> Result<(LossCurve, Option<PerStep>), Refusal> {
         self.failure.map_or(Ok((self.curve, self.record)), |error| Err(error.into()))
     }
@@ -137,7 +137,7 @@ pub(crate) struct PerStep {
     pub(crate) first_cells: Vec<i64>,
     pub(crate) losses: Vec<f64>,
     pub(crate) vertices: Vec<i64>,
-    /// One after the other for every binary tape.
+    /// One per binary tape for every step.
     pub(crate) heads: Vec<i64>,
 }
 
@@ -150,10 +150,10 @@ impl PerStep {
     }
 }
 
-/// Stands for a vertex or a head that is nowhere clearly.
+/// Stands for a vertex or a head without a definite place.
 const NOWHERE: i64 = i64::MIN;
 
-/// The vertex of a moment, or [`NOWHERE`].
+/// The vertex, or [`NOWHERE`].
 pub(crate) fn vertex(moment: &RunProgress<'_>) -> i64 {
     moment.engine.vertex().and_then(|vertex| i64::try_from(vertex).ok()).unwrap_or(NOWHERE)
 }
@@ -163,9 +163,9 @@ pub(crate) fn head(moment: &RunProgress<'_>, track: usize, first: i64) -> i64 {
     moment.engine.head(track).map_or(NOWHERE, |cell| cell + first)
 }
 
-/// Does work that has no moments to watch on a thread of its own, so that signals are seen meanwhile. If one raises, the thread
-/// is left alone: it ends by itself, and what it finds is dropped.
-pub(crate) fn aside<T: Send + 'static>(
+/// Runs work that cannot be watched on a thread of its own, and checks signals meanwhile. If a signal raises an exception, the thread
+/// is left to end by itself, and its result is dropped.
+pub(crate) fn on_thread<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Refusal> {
@@ -175,7 +175,7 @@ pub(crate) fn aside<T: Send + 'static>(
     found.ok_or_else(|| PyRuntimeError::new_err("the work ended without a result").into())
 }
 
-/// Waits for another thread, and looks at signals meanwhile; `None` if the thread has ended.
+/// Waits for another thread, and checks signals meanwhile; `None` if the thread has ended without a result.
 pub(crate) fn wait<T>(receiver: &Receiver<T>) -> Result<Option<T>, Refusal> {
     loop {
         match receiver.recv_timeout(PATIENCE) {

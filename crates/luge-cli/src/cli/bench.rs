@@ -2,7 +2,7 @@
 
 use luge_experiments::bench::{Comparison, Effort, Growth, Report, run as measure};
 
-use super::{Failure, note, show};
+use super::{Failure, columns, note, show};
 
 /// Measure engines and simulators side by side
 ///
@@ -27,43 +27,31 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn text(report: &Report) -> String {
-    let mut text = String::new();
-    report.comparisons.iter().for_each(|comparison| add_comparison(&mut text, comparison));
-    report.growths.iter().for_each(|growth| add_growth(&mut text, growth));
-    text.push_str(&format!("peak memory: {:.0} MB", report.peak_memory as f64 / 1e6));
-    text
+    let comparisons = report.comparisons.iter().map(comparison);
+    let tables: String = comparisons.chain(report.growths.iter().map(growth)).collect();
+    format!("{tables}peak memory: {:.0} MB", report.peak_memory as f64 / 1e6)
 }
 
-fn add_comparison(text: &mut String, comparison: &Comparison) {
-    text.push_str(&format!("{}\n", comparison.title));
-    let header = format!("1 = {}", comparison.reference);
-    text.push_str(&format!(
-        "  {:<32} {:>14} {:>16}  {:>11}  {header}\n",
-        "", "steps", "million steps/s", "bytes/cell"
-    ));
-    for figure in &comparison.figures {
+fn comparison(Comparison { title, reference, figures }: &Comparison) -> String {
+    let mut rows = vec![["", "steps", "million steps/s", "bytes/cell"].map(str::to_owned).to_vec()];
+    rows[0].push(format!("1 = {reference}"));
+    for figure in figures {
         let per_cell = match (figure.cell_bytes, figure.cells) {
             (Some(bytes), Some(cells)) if cells > 0 => format!("{:.3}", bytes as f64 / cells as f64),
             _ => String::new(),
         };
-        let millions = figure.per_second / 1e6;
-        text.push_str(&format!(
-            "  {:<32} {:>14} {millions:>16.3}  {per_cell:>11}  {:.4}\n",
-            figure.name, figure.steps, figure.ratio
-        ));
+        let speed = format!("{:.3}", figure.per_second / 1e6);
+        let (name, steps, ratio) =
+            (figure.name.clone(), figure.steps.to_string(), format!("{:.4}", figure.ratio));
+        rows.push(vec![name, steps, speed, per_cell, ratio]);
     }
-    text.push('\n');
+    format!("{title}\n{}\n", columns(&rows, 1..5))
 }
 
-fn add_growth(text: &mut String, growth: &Growth) {
-    text.push_str(&format!("nanoseconds per step, by {}\n", growth.what));
-    text.push_str(&format!("  {:>12}", ""));
-    growth.engines.iter().for_each(|engine| text.push_str(&format!(" {engine:>22}")));
-    text.push('\n');
-    for (size, times) in &growth.rows {
-        text.push_str(&format!("  {size:>12}"));
-        times.iter().for_each(|time| text.push_str(&format!(" {time:>22.2}")));
-        text.push('\n');
-    }
-    text.push('\n');
+fn growth(Growth { what, engines, rows }: &Growth) -> String {
+    let times = |times: &[f64]| times.iter().map(|time| format!("{time:.2}")).collect::<Vec<_>>();
+    let header = [vec![String::new()], engines.iter().map(ToString::to_string).collect()].concat();
+    let rows = rows.iter().map(|(size, row)| [vec![size.to_string()], times(row)].concat());
+    let table = columns(&std::iter::once(header).chain(rows).collect::<Vec<_>>(), 0..engines.len() + 1);
+    format!("nanoseconds per step, by {what}\n{table}\n")
 }

@@ -83,7 +83,7 @@ pub(super) fn open(place: &str, n_bits: Option<usize>) -> Result<Option<Circuit>
 
 /// Runs a circuit on a stream until it halts.
 pub(super) fn run(circuit: &Circuit, draw: Option<Draw>, limit: Step, json: bool) -> Result<(), Failure> {
-    let broken = |error: NotExclusive| Failure::unfit(error.to_string(), "see docs/circuits.md on sums");
+    let broken = |error: NotExclusive| Failure::error(error.to_string(), "see docs/circuits.md on sums");
     let samples = samples(circuit, draw)?;
     let mut source = SampleStream::open(circuit.samples(), samples.as_ref(), SEED);
     let mut simulator = Simulator::new(circuit);
@@ -138,7 +138,7 @@ fn samples(circuit: &Circuit, draw: Option<Draw>) -> Result<Option<Samples>, Fai
             "the circuit's samples have {} features, those drawn {}",
             shape.n_features, draw.n_features
         );
-        return Err(Failure::unfit(problem, "give another --draw, or a circuit for as many bits"));
+        return Err(Failure::error(problem, "give another --draw, or a circuit for as many bits"));
     }
     Ok(Some(Samples::Draw(draw)))
 }
@@ -216,7 +216,7 @@ pub(super) fn written(circuit: &Circuit, out: &str) -> Vec<u8> {
 /// The circuit of a machine that halts, with the cells that its run visits.
 pub(super) fn of_machine(machine: &Machine, input: Option<&Input>) -> Result<Circuit, Failure> {
     machine_circuit(machine, input.unwrap_or(&Input::blank()), None).map_err(|error| match error {
-        JobError::DoesNotHalt(_) => Failure::unfit(
+        JobError::DoesNotHalt(_) => Failure::error(
             error.to_string(),
             "a circuit has a register for each cell: give an input on which it halts",
         ),

@@ -9,7 +9,7 @@ use luge::{draw::numeral, object};
 use luge_experiments::compare::{Comparison, Descent, DescentOptions, Ending, GRID};
 use serde::Serialize;
 
-use super::{Failure, ForceArg, Progress, Rows, count, place, show_rows, step_count};
+use super::{Failure, ForceArg, Progress, Rows, count, numbers, place, show_rows, step_count};
 
 /// Compare a learner that gradient descent runs with ordinary training
 ///
@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 impl Args {
-    /// How gradient descent on xor is run.
+    /// The options of gradient descent on xor.
     fn descent(&self) -> DescentOptions {
         let default = DescentOptions::default();
         DescentOptions { rate: self.rate.unwrap_or(default.rate), steps: self.steps.unwrap_or(default.steps) }
@@ -104,7 +104,7 @@ impl Args {
     }
 }
 
-/// Takes a learning rate.
+/// Parses a learning rate.
 fn positive(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0);
     rate.ok_or_else(|| "expected a positive number such as 0.1".to_owned())
@@ -155,7 +155,6 @@ fn describe(rows: &mut Rows, args: &Args, comparison: &Comparison) {
     let grid = GRID.map(|value| value.to_string()).join(", ");
     rows.row("exhaustive search", format!("{} candidates, weights {grid}", count(search.n_tried)));
     rows.row("  loss", numeral(search.loss));
-    let theta: Vec<String> = search.theta.iter().map(f64::to_string).collect();
-    rows.row("  theta", theta.join(" "));
+    rows.row("  theta", numbers(&search.theta));
     rows.row("  place", format!("{} in order, {} as good in all", count(search.index), count(search.n_best)));
 }

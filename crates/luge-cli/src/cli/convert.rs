@@ -74,9 +74,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let options = WriteOptions { lossy: args.lossy, saved: args.saved };
     let written =
         format.write_with(&machine, input.as_ref(), options).map_err(|refusal| match refusal.obstacle {
-            Obstacle::Input(_) => Failure::unfit(refusal, "--no-input leaves it out"),
+            Obstacle::Input(_) => Failure::error(refusal, "--no-input leaves it out"),
             Obstacle::Tapes { .. } => Failure::of(refusal),
-            _ => Failure::unfit(refusal, "--lossy writes what can be said and tells what is lost"),
+            _ => Failure::error(refusal, "--lossy writes what can be said and tells what is lost"),
         })?;
     written.lost.iter().for_each(|loss| note(&loss.to_string()));
     match out {

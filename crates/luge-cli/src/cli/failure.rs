@@ -1,4 +1,4 @@
-//! The errors of commands, with file, place and remedy.
+//! The failures of commands, with file, place and remedy.
 
 mod learning;
 mod text;
@@ -36,7 +36,7 @@ pub(crate) struct Failure {
     remedy: Option<String>,
     #[related]
     findings: Vec<Located>,
-    /// What the program exits with: 2 if the command line itself is wrong.
+    /// The exit status: 2 if the command line is wrong.
     code: u8,
 }
 
@@ -61,7 +61,7 @@ struct Because {
     reason: Problem,
 }
 
-/// One finding in a machine file, in the form that is rendered.
+/// One finding in a source text, as it is printed.
 #[derive(Debug)]
 pub(super) struct Located {
     finding: Finding,
@@ -108,12 +108,12 @@ impl Diagnostic for Located {
     }
 }
 
-/// What to do about a file that the system does not give.
+/// The remedy for a file that cannot be read.
 const READABLE: &str = "name a file that exists and that you may read";
 
-/// Failures of errors by their variants: `usage` if the command line is wrong, `unfit` otherwise, each with its remedy.
-/// The variants after `passing` only hold another error. What needs more than a remedy follows `else`, and what all other
-/// variants are, `rest`.
+/// Converts errors to failures, with a remedy for each variant: `usage` if the command line is wrong, otherwise `error`.
+/// The variants after `passing` only contain another error. Variants that need more than a remedy follow `else`; `rest` is
+/// for all others.
 macro_rules! failures {
     ($(for $type:ident($error:ident, $problem:ident) $(passing $($inner:ident),+)? {
         $($kind:ident $variant:ident $remedy:expr;)*
@@ -136,8 +136,8 @@ pub(super) use failures;
 
 failures! {
     for TooMuch(error, problem) {}
-        rest Self::unfit(problem, "ask for fewer cells, rows, weights or steps, or allow more with --memory");
-    for EdgesError(error, problem) {} rest Self::unfit(problem, "give an earlier step with --at");
+        rest Self::error(problem, "ask for fewer cells, rows, weights or steps, or allow more with --memory");
+    for EdgesError(error, problem) {} rest Self::error(problem, "give an earlier step with --at");
     for CheckpointError(error, problem) {}
         rest Self::of_file(error, "give a file that --checkpoint or --record wrote, unchanged, to the same version of luge");
     for InputError(error, problem) {}
@@ -150,28 +150,28 @@ failures! {
             let names: Vec<&str> = catalogue::SHIPPED.iter().map(|shipped| shipped.name).collect();
             let near = did_you_mean(&name, &names);
             let places = "give a machine file, `-` for standard input, a line such as 1RB1LB_1LA1RZ, or the name of a machine that ships, such as bb4";
-            Self::unfit(problem, near + places)
+            Self::error(problem, near + places)
         },
     }
     for LoweringError(error, problem) {
-        unfit TooManyTracks "use fewer tapes, or alphabets with fewer symbols";
-        unfit Samples "leave --strict out";
-        unfit NotNormal "there is no step to make: give the start state a rule; luge run shows where it halts";
+        error TooManyTracks "use fewer tapes, or alphabets with fewer symbols";
+        error Samples "leave --strict out";
+        error NotNormal "there is no step to make: give the start state a rule; luge run shows where it halts";
     }
     for OutputError(error, problem) {
         usage NotAFile "name a new file";
         usage Input "give another name";
         usage Twice "give another name";
         usage Exists "give another name, or --force to write over it";
-        unfit Elsewhere "compare the two files, and rename the one that you want";
+        error Elsewhere "compare the two files, and rename the one that you want";
     } else {
         OutputError::Refused { .. } => {
-            Self::unfit(error, "name a place in a folder that exists and that you may write to")
+            Self::error(error, "name a place in a folder that exists and that you may write to")
         },
     }
     for RevisitError(error, problem) passing Checkpoint, Job, Engine {} else {
-        RevisitError::TooEarly { first, .. } => Self::unfit(problem, format!("ask for step {first} or a later one")),
-        RevisitError::TooLate { last, .. } => Self::unfit(problem, format!("ask for step {last} or an earlier one")),
+        RevisitError::TooEarly { first, .. } => Self::error(problem, format!("ask for step {first} or a later one")),
+        RevisitError::TooLate { last, .. } => Self::error(problem, format!("ask for step {last} or an earlier one")),
     }
     for JobError(error, problem) passing Input, Learner, Primary, Lowering, Memory, Engine, Build, Extended, Stream {
         usage ProgramAlone "compile it with luge compile, or use luge train or luge run";
@@ -179,30 +179,30 @@ failures! {
         usage NoPredict "write `fn predict(x: [fix<I,F>; M], theta: [fix<I,F>; M + 1]) -> fix<I,F>` into the program";
         usage OnStream "use luge stream, or luge report with the learner's name";
         usage NoTarget "name the label column with --target";
-        unfit NoFormat "scale the data with --scale standard, or name a --format";
-        unfit Repeats "give data on which it ends, or a learner that counts its rounds";
-        unfit Universal "give --program only with the learner `universal`, and a machine as docs/universal.md describes";
-        unfit HaltingUnreachable "it would run forever: limit the steps with --steps";
-        unfit DoesNotHalt format!("limit the steps with --steps; without it the machine must halt within {LONGEST_SEARCH}");
-        unfit LearnerDoesNotHalt "allow more --steps, if it halts at all";
-        unfit Rejected "check what the learner requires of its data";
-        unfit SamplesRejected "check what the learner requires of its samples";
-        unfit Stopped "check what the learner requires of its samples: docs/native-format.md";
-        unfit NotExclusive "see what the circuit sums up: docs/ordinary.md";
-        unfit TooManyCells "set a smaller --steps, or use a machine that visits fewer cells";
-        unfit TooManyDeclared "shorten the --input, or choose another --landscape";
-        unfit LabelsTooSmall "give a --label-offset that differs from the labels, such as 1";
-        unfit LabelOffset "give a --label-offset nearer to the labels, such as a small power of two";
-        unfit LabelBound "give a larger --label-bound, or leave it out";
-        unfit BitsNeedF64 "choose --bits native";
-        unfit Shapes "choose a --primary that fits the columns";
-        unfit SampleShape "give another --draw, --data or --target";
-        unfit NeedsStream "use luge trace for what takes no samples, and luge stream for what does";
-        unfit MlpFormat "choose a --format such as fix:4.4";
-        unfit OneSample "leave --batch out";
-        unfit MlpConstants "choose --precision f64, or fewer --steps";
-        unfit Circuit "choose another --landscape";
-        unfit Checkpoint "run the learner again from the start";
+        error NoFormat "scale the data with --scale standard, or name a --format";
+        error Repeats "give data on which it ends, or a learner that counts its rounds";
+        error Universal "give --program only with the learner `universal`, and a machine as docs/universal.md describes";
+        error HaltingUnreachable "it would run forever: limit the steps with --steps";
+        error DoesNotHalt format!("limit the steps with --steps; without it the machine must halt within {LONGEST_SEARCH}");
+        error LearnerDoesNotHalt "allow more --steps, if it halts at all";
+        error Rejected "check what the learner requires of its data";
+        error SamplesRejected "check what the learner requires of its samples";
+        error Stopped "check what the learner requires of its samples: docs/native-format.md";
+        error NotExclusive "see what the circuit sums up: docs/ordinary.md";
+        error TooManyCells "set a smaller --steps, or use a machine that visits fewer cells";
+        error TooManyDeclared "shorten the --input, or choose another --landscape";
+        error LabelsTooSmall "give a --label-offset that differs from the labels, such as 1";
+        error LabelOffset "give a --label-offset nearer to the labels, such as a small power of two";
+        error LabelBound "give a larger --label-bound, or leave it out";
+        error BitsNeedF64 "choose --bits native";
+        error Shapes "choose a --primary that fits the columns";
+        error SampleShape "give another --draw, --data or --target";
+        error NeedsStream "use luge trace for what takes no samples, and luge stream for what does";
+        error MlpFormat "choose a --format such as fix:4.4";
+        error OneSample "leave --batch out";
+        error MlpConstants "choose --precision f64, or fewer --steps";
+        error Circuit "choose another --landscape";
+        error Checkpoint "run the learner again from the start";
     } else {
         JobError::Read { text, error } => Self::of_reading(error, &text),
         JobError::Program { text, error } => Self::of_program(error, &text),
@@ -211,12 +211,12 @@ failures! {
             Self::usage(problem, format!("give the network the program is for with --primary, such as {fits}"))
         },
         JobError::NoFormat { why: NoFormat::Endless | NoFormat::Rejects(_), .. } => {
-            Self::unfit(problem, "name a --format, and see what the learner asks of its data")
+            Self::error(problem, "name a --format, and see what the learner asks of its data")
         },
         JobError::TooFewCells { needed, .. } => {
-            Self::unfit(problem, format!("give --cells {needed} or more, or leave --cells out"))
+            Self::error(problem, format!("give --cells {needed} or more, or leave --cells out"))
         },
-        JobError::OtherLayers(n_cells) => Self::unfit(problem, format!("give --cells {n_cells}")),
+        JobError::OtherLayers(n_cells) => Self::error(problem, format!("give --cells {n_cells}")),
     }
     for EngineError(error, problem) {
         usage Noise "give --noise a number such as 0.05";
@@ -226,22 +226,22 @@ failures! {
             Self::usage(problem, "use --rate one, or --landscape internal, whose loss is piecewise linear")
         },
         EngineError::Train(TrainError::NotExact { .. }) => {
-            Self::unfit(problem, "use --engine sparse, or leave --engine out")
+            Self::error(problem, "use --engine sparse, or leave --engine out")
         },
         EngineError::Train(TrainError::TooWide { .. }) => {
-            Self::unfit(problem, "use --engine sparse or exact, or leave --engine out")
+            Self::error(problem, "use --engine sparse or exact, or leave --engine out")
         },
-        EngineError::Train(TrainError::Unrecognised(_)) => Self::unfit(problem, "choose --engine dense"),
+        EngineError::Train(TrainError::Unrecognised(_)) => Self::error(problem, "choose --engine dense"),
         EngineError::Train(TrainError::NotSparse { .. } | TrainError::Blurred { .. }) => {
-            Self::unfit(problem, "choose --engine dense, or leave out --carrier")
+            Self::error(problem, "choose --engine dense, or leave out --carrier")
         },
-        EngineError::Train(TrainError::TooManyWeights { .. }) => Self::unfit(problem, "choose --engine sparse"),
+        EngineError::Train(TrainError::TooManyWeights { .. }) => Self::error(problem, "choose --engine sparse"),
         EngineError::Train(_) | EngineError::Arcs(_) => Self::of(error),
     }
     for BuildError(error, problem) passing Constants, Internal {
-        unfit TooManyEdges "choose --landscape compact, which has no unit for every edge, or a machine whose states look at fewer tapes";
-        unfit TooManyVertices "leave out --vertices all, or use a machine whose states look at fewer tapes";
-        unfit TooManyColumns "use a machine whose states look at fewer tapes";
+        error TooManyEdges "choose --landscape compact, which has no unit for every edge, or a machine whose states look at fewer tapes";
+        error TooManyVertices "leave out --vertices all, or use a machine whose states look at fewer tapes";
+        error TooManyColumns "use a machine whose states look at fewer tapes";
     }
     for ConstantsError(error, problem) {
         usage Base "give a larger --base, or leave it out";
@@ -252,52 +252,52 @@ failures! {
         usage Drop "give a positive --drop and an --offset of at least twice that, or leave them out";
     }
     for InternalError(error, problem) {
-        unfit TooManyVertices "a vertex for every configuration does not reach this far: choose another --landscape";
-        unfit NothingDeclared "declare an input with --input";
-        unfit NeverHalts "this landscape slopes towards the halt, and serves every content of the input's cells: give more --cells, or choose another --landscape";
+        error TooManyVertices "a vertex for every configuration does not reach this far: choose another --landscape";
+        error NothingDeclared "declare an input with --input";
+        error NeverHalts "this landscape slopes towards the halt, and serves every content of the input's cells: give more --cells, or choose another --landscape";
     }
 }
 
 impl Failure {
-    /// Something went wrong that needs no remedy, or has none.
+    /// A failure without a remedy.
     pub(super) fn of(problem: impl Into<Problem>) -> Self {
         Self { problem: problem.into(), remedy: None, findings: Vec::new(), code: 1 }
     }
 
-    /// Something could not be done for a reason that is an error of its own.
+    /// A failure with a reason.
     pub(super) fn because(problem: impl Into<String>, reason: impl Into<Problem>) -> Self {
         // The reason may quote a file or the command line.
         let reason = escape_control(&reason.into().to_string()).into();
         Self::of(Because { problem: problem.into(), reason })
     }
 
-    /// The command line is wrong: in what, and what to write instead.
+    /// A wrong command line, and what to write instead.
     pub(super) fn usage(problem: impl Into<Problem>, remedy: impl Into<String>) -> Self {
-        Self { code: 2, ..Self::unfit(problem, remedy) }
+        Self { code: 2, ..Self::error(problem, remedy) }
     }
 
-    /// Machine, data and flags do not go together: in what, and what to change.
-    pub(super) fn unfit(problem: impl Into<Problem>, remedy: impl Into<String>) -> Self {
+    /// A failure with a remedy.
+    pub(super) fn error(problem: impl Into<Problem>, remedy: impl Into<String>) -> Self {
         Self::of(problem).with_remedy(remedy)
     }
 
-    /// A file that cannot be used; that it is a folder, or too large to be read, is said in its own words.
+    /// A file that cannot be used: a folder, a file that is too large, or another with this remedy.
     fn of_file(error: impl Error + Send + Sync + 'static, remedy: &str) -> Self {
         let reason = error.source().and_then(|reason| reason.downcast_ref::<io::Error>());
         if reason.is_some_and(|reason| reason.kind() == io::ErrorKind::IsADirectory) {
-            return Self::unfit(format!("{error}: it is a folder"), "name a file in it");
+            return Self::error(format!("{error}: it is a folder"), "name a file in it");
         }
         match reason.and_then(|reason| reason.get_ref()?.downcast_ref::<TooMuch>()) {
             Some(too_much) => too_much.clone().into(),
-            None => Self::unfit(error, remedy),
+            None => Self::error(error, remedy),
         }
     }
 
-    /// A file that is no text: one of a run is named for what it is.
+    /// A file that is not text; a checkpoint or a record is recognised.
     fn of_bytes(problem: String, name: &str) -> Self {
         let path = Path::new(name);
         if !Checkpoint::begins(path) {
-            return Self::unfit(problem, "save it as UTF-8 text");
+            return Self::error(problem, "save it as UTF-8 text");
         }
         let (kind, remedy) = match Checkpoint::load(path) {
             Ok(Checkpoint { record: true, .. }) => {
@@ -305,7 +305,7 @@ impl Failure {
             }
             _ => ("checkpoint", format!("resume the run with: luge resume {name}")),
         };
-        Self::unfit(format!("{name} is the {kind} of a run"), remedy)
+        Self::error(format!("{name} is the {kind} of a run"), remedy)
     }
 
     pub(super) fn with_remedy(self, remedy: impl Into<String>) -> Self {
@@ -317,12 +317,12 @@ impl Failure {
         Self::because("cannot print the result", reason)
     }
 
-    /// A model or a run is not what it should be. The result is still printed.
+    /// A model or a run that is not certified. Its result is still printed.
     pub(super) fn not_certified(reason: impl fmt::Display) -> Self {
         Self::of(format!("not certified: {reason}"))
     }
 
-    /// The first claim that does not hold, if there is one.
+    /// Fails with the first claim that does not hold.
     pub(super) fn of_claims<'a>(claims: impl IntoIterator<Item = (&'a str, &'a Claim)>) -> Result<(), Self> {
         match claims.into_iter().find(|(_, claim)| !claim.holds) {
             None => Ok(()),
@@ -330,22 +330,22 @@ impl Failure {
         }
     }
 
-    /// The first claim that does not hold, if the run is not proved.
+    /// Fails with the first claim that does not hold, unless the run is proved.
     pub(super) fn of_certificate(certificate: &Certificate) -> Result<(), Self> {
         if certificate.proves_the_run() { Ok(()) } else { Self::of_claims(certificate.claims()) }
     }
 
-    /// Nothing is wrong, but not everything could be checked.
+    /// No claim fails, but not everything could be checked.
     pub(super) fn certified_in_part(what: &str) -> Self {
         let remedy = "if the machine was compiled from a program, train again with that program";
-        Self { code: 3, ..Self::unfit(format!("certified only in part: {what}"), remedy) }
+        Self { code: 3, ..Self::error(format!("certified only in part: {what}"), remedy) }
     }
 
     /// [`Failure::from`] for requests to which `--steps` is no answer: what to do about a machine that runs on.
     pub(super) fn of_endless(error: JobError, remedy: &str) -> Self {
         match error {
             JobError::HaltingUnreachable(_) | JobError::DoesNotHalt(_) => {
-                Self::unfit(error.to_string(), remedy)
+                Self::error(error.to_string(), remedy)
             }
             error => error.into(),
         }
@@ -354,7 +354,7 @@ impl Failure {
     /// A learner that is neither a file nor one of those that ship.
     pub(super) fn of_learner(named: &str, error: OpenError, ships: &[&str]) -> Self {
         match error {
-            OpenError::Missing { .. } => Self::unfit(
+            OpenError::Missing { .. } => Self::error(
                 format!("there is no file `{named}`, and no learner of that name ships"),
                 format!("{}give a file, or one of {}", did_you_mean(named, ships), ships.join(", ")),
             ),
@@ -362,15 +362,15 @@ impl Failure {
         }
     }
 
-    /// What a file's findings look like when they refuse it.
+    /// A text that is not a machine.
     pub(super) fn of_reading(error: ReadError, source: &Source) -> Self {
         match error {
-            ReadError::Unrecognised { .. } => Self::unfit(error, "name the format with --from"),
+            ReadError::Unrecognised { .. } => Self::error(error, "name the format with --from"),
             ReadError::Broken { ref findings, .. } => Self::of_findings(error.to_string(), findings, source),
         }
     }
 
-    /// A text that is refused, with what was found in it.
+    /// A text with errors.
     pub(super) fn of_findings(mut headline: String, findings: &[Finding], source: &Source) -> Self {
         if findings.len() > MAX_SHOWN {
             headline.push_str(&format!(": {} findings, the first {MAX_SHOWN} of them", findings.len()));
@@ -388,7 +388,7 @@ pub(super) fn show_warnings(warnings: &[Finding], source: &Source) {
     }
 }
 
-/// Prints what went wrong on standard error and says what the program exits with.
+/// Prints a failure on standard error, and returns the exit status.
 pub(crate) fn show_failure(failure: Failure) -> ExitCode {
     let code = failure.code;
     show(&Report::new(failure));

@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             print(&formatted)?;
         } else if formatted != source.text {
             if args.check {
-                return Err(Failure::unfit(
+                return Err(Failure::error(
                     format!("{file} is not formatted"),
                     format!("format it with: luge fmt {file}"),
                 ));

@@ -23,8 +23,9 @@ use network::NetworkProfile;
 
 /// Describe a machine or a trained model
 ///
-/// Of a machine: its tapes, states and rules, its size in normal form, and the network of a landscape. Of a circuit: its registers and gates. Of a model: what
-/// it was trained on and its network, layer by layer. The paper's bounds are shown beside the counts.
+/// Of a machine: its tapes, states and rules, its size in normal form, and the network of a landscape. Of a circuit: its
+/// registers and gates. Of a model: what it was trained on and its network, layer by layer. The paper's bounds are shown
+/// beside the counts.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -46,7 +47,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// The machine in normal form, or why there is none.
+/// The size of a machine in normal form, or why it has none.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Lowering {
@@ -120,7 +121,7 @@ fn describe(loaded: &Loaded, landscape: Option<NetworkProfile>, json: bool) -> R
         },
         lowered: lowering(machine, Moves::Keep),
         lowered_strictly: lowering(machine, Moves::Strict),
-        landscape "with --landscape": landscape,
+        landscape "with --landscape": landscape.as_ref().map(NetworkProfile::summary),
     };
     show_rows(json, &profile, |rows| {
         profile.machine.iter().for_each(|name| rows.row("name", name));
@@ -147,7 +148,7 @@ fn describe(loaded: &Loaded, landscape: Option<NetworkProfile>, json: bool) -> R
         rows.row("missing rule", if halts { "halts, without a step" } else { "stops, rejecting" });
         rows.row("lowered", described(&profile.lowered));
         rows.row("lowered strictly", described(&profile.lowered_strictly));
-        profile.landscape.iter().for_each(|network| network.add_to(rows));
+        landscape.iter().for_each(|network| network.add_to(rows));
     })
 }
 

@@ -72,25 +72,21 @@ impl LandscapeArgs {
     /// The options of a trace on this landscape.
     pub(super) fn options(&self) -> Result<TraceOptions, Failure> {
         let kind = self.kind()?;
-        let given = [
-            ("--base", self.base.is_some(), &[LandscapeKind::Compact, LandscapeKind::Relu][..]),
-            ("--scale", self.scale.is_some(), &[LandscapeKind::Compact, LandscapeKind::Relu]),
-            (
-                "--offset",
-                self.offset.is_some(),
-                &[LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain],
-            ),
-            ("--drop", self.drop.is_some(), &[LandscapeKind::Plain]),
+        let Self { base, scale, offset, drop, .. } = *self;
+        let constants = [
+            ("--base", base, &["compact", "relu"][..]),
+            ("--scale", scale, &["compact", "relu"]),
+            ("--offset", offset, &["compact", "relu", "plain"]),
+            ("--drop", drop, &["plain"]),
         ];
-        let foreign = given.into_iter().find(|(_, given, kinds)| *given && !kinds.contains(&kind));
-        if let Some((flag, _, kinds)) = foreign {
-            let kinds: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
+        let is_foreign =
+            |(_, given, kinds): &(_, Option<f64>, &[&str])| given.is_some() && !kinds.contains(&kind.word());
+        if let Some((flag, _, kinds)) = constants.into_iter().find(is_foreign) {
             return Err(Failure::usage(
                 format!("landscape {} has no constant {flag}", kind.word()),
                 format!("leave {flag} out, or choose --landscape {}", kinds.join(" or ")),
             ));
         }
-        let Self { base, scale, offset, drop, .. } = *self;
         Ok(TraceOptions {
             vertices: self.vertices,
             cells: self.cells,

@@ -172,7 +172,7 @@ impl RunArchive {
     ) -> Result<(), Failure> {
         let Some(path) = self.checkpoint.clone() else { return Ok(()) };
         let snapshot = snapshot.ok_or_else(|| {
-            Failure::unfit(
+            Failure::error(
                 "a network whose layers are not recognised cannot be saved",
                 "leave --checkpoint out",
             )
@@ -202,8 +202,8 @@ impl RunArchive {
         let Outcome::Interrupted { steps } = outcome else { return Ok(()) };
         let ended = format!("interrupted after {steps} steps");
         Err(match self.checkpoint.as_ref().map(|path| path.display()) {
-            None => Failure::unfit(ended, "runs with noise cannot be resumed, so nothing was saved"),
-            Some(file) => Failure::unfit(
+            None => Failure::error(ended, "runs with noise cannot be resumed, so nothing was saved"),
+            Some(file) => Failure::error(
                 format!("{ended}, saved in {file}"),
                 format!("resume it with: luge resume {file}"),
             ),

@@ -37,7 +37,7 @@ pub(super) fn run(_: &Args) -> Result<(), Failure> {
 }
 
 fn broken(reason: &str) -> Failure {
-    Failure::unfit(
+    Failure::error(
         format!("the connection to the editor was lost: {reason}"),
         "let an editor start `luge lsp`, as a language server for .sled files",
     )

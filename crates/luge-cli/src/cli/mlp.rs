@@ -1,4 +1,4 @@
-//! Landscape mlp of `luge trace` and `luge stream`: a circuit run by SGD on an ordinary MLP.
+//! Landscape mlp of `luge trace` and `luge stream`: SGD on an ordinary MLP runs a circuit.
 
 use std::{
     ops::ControlFlow,
@@ -18,7 +18,7 @@ use luge::{
 use luge_landscape::mlp::Float;
 use luge_train::Precision;
 
-use super::{Failure, Progress, Rows, count, failures, place, print, show_rows, show_warnings};
+use super::{Failure, Progress, Rows, count, failures, numbers, place, print, show_rows, show_warnings};
 
 #[derive(clap::Args)]
 pub(super) struct TorchArgs {
@@ -34,7 +34,7 @@ pub(super) struct TorchArgs {
 }
 
 impl TorchArgs {
-    /// Refuses options that only landscape mlp has; a trace of another landscape leaves no model.
+    /// Refuses options that only landscape mlp has; a trace of another landscape has no model.
     pub(super) fn refuse(&self, leaves_a_model: bool) -> Result<(), Failure> {
         if self.torch.is_none() && (leaves_a_model || self.out.is_none()) {
             return Ok(());
@@ -44,7 +44,7 @@ impl TorchArgs {
     }
 }
 
-/// f64 or f32.
+/// The arithmetic of landscape mlp.
 pub(super) fn float_of(precision: Precision) -> Result<Float, Failure> {
     match precision {
         Precision::F64 => Ok(Float::F64),
@@ -58,13 +58,13 @@ pub(super) fn float_of(precision: Precision) -> Result<Float, Failure> {
 
 failures! {
     for TorchError(error, problem) {
-        unfit TooLarge "choose --torch with --sparse, or a smaller network";
-        unfit Format "give another folder";
-        unfit Write "give another folder";
+        error TooLarge "choose --torch with --sparse, or a smaller network";
+        error Format "give another folder";
+        error Write "give another folder";
     }
 }
 
-/// Writes a network for PyTorch, and says so.
+/// Writes a network for PyTorch, and prints the files.
 pub(super) fn export_torch(
     prepared: &PreparedMlp,
     (folder, sparse): (&Path, bool),
@@ -87,7 +87,7 @@ pub(super) fn export_torch(
     ))
 }
 
-/// Trains a circuit's network and shows what came of it, or writes it for PyTorch.
+/// Trains a circuit's network and shows the result, or writes it for PyTorch.
 pub(super) fn run(
     circuit: impl Into<LearnerCircuit>,
     samples: Option<Samples>,
@@ -136,8 +136,7 @@ pub(super) fn run(
 /// What was learned on a stream, and how the run ended: after a number of these steps.
 pub(super) fn describe_report(rows: &mut Rows, report: &StreamReport, steps: &str) {
     if !report.theta.is_empty() {
-        let theta: Vec<String> = report.theta.iter().map(ToString::to_string).collect();
-        rows.row("learned", format!("theta {}", theta.join(" ")));
+        rows.row("learned", format!("theta {}", numbers(&report.theta)));
     }
     if let Some((right, all)) = report.judged {
         rows.row("new samples", format!("{} of {} right", count(right), count(all)));

@@ -171,6 +171,11 @@ pub(super) fn count(n: usize) -> String {
     HumanCount(n as u64).to_string()
 }
 
+/// Numbers separated by spaces.
+pub(super) fn numbers(values: &[f64]) -> String {
+    values.iter().map(f64::to_string).collect::<Vec<_>>().join(" ")
+}
+
 /// Whether a claim holds, and its figures.
 pub(super) fn verdict(claim: &Claim) -> String {
     format!("{}: {}", if claim.holds { "yes" } else { "NO" }, claim.figures)

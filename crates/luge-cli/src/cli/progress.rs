@@ -1,7 +1,6 @@
 //! Progress bars of long runs.
 
 use std::{
-    io::{self, IsTerminal},
     sync::{Arc, OnceLock},
     thread,
     time::{Duration, Instant},
@@ -30,8 +29,8 @@ pub(super) struct Progress {
     unit: &'static str,
     expected: Step,
     started: Instant,
-    /// `None` if standard error is not a terminal.
-    bar: Option<ProgressBar>,
+    /// Hidden if standard error is not a terminal.
+    bar: ProgressBar,
     loss: Option<f64>,
     /// Whether steps are so fast that the clock is not read after each.
     fast: bool,
@@ -48,7 +47,7 @@ impl Progress {
             unit: "steps",
             expected,
             started: Instant::now(),
-            bar: io::stderr().is_terminal().then(|| ProgressBar::new(expected).with_prefix(what)),
+            bar: ProgressBar::new(expected).with_prefix(what),
             loss: None,
             fast: false,
             certain: false,
@@ -64,7 +63,7 @@ impl Progress {
 
     /// Estimates the number of steps in another thread, unless the run ends soon. Nothing waits for the estimate.
     pub(super) fn estimated_by(self, estimate: impl FnOnce() -> Option<Step> + Send + 'static) -> Self {
-        if self.bar.is_some() {
+        if !self.bar.is_hidden() {
             let answer = Arc::clone(&self.estimate);
             thread::spawn(move || {
                 thread::sleep(PATIENCE);
@@ -85,7 +84,7 @@ impl Progress {
     /// # Errors
     /// If the tapes outgrow memory.
     pub(super) fn run(&mut self, simulator: &mut Simulator<'_>, limit: Step) -> Result<Outcome, TooMuch> {
-        if self.bar.is_none() {
+        if self.bar.is_hidden() {
             return memory::run(simulator, limit);
         }
         loop {
@@ -101,7 +100,7 @@ impl Progress {
     /// Reports the number of steps made and the loss, NaN if it is not known. Cheap enough for every step of a fast engine.
     #[inline]
     pub(super) fn reach_with_loss(&mut self, steps: Step, loss: f64) {
-        if self.bar.is_some() && (steps.is_multiple_of(LOOK) || !self.fast) {
+        if !self.bar.is_hidden() && (steps.is_multiple_of(LOOK) || !self.fast) {
             self.loss = Some(loss).filter(|loss| !loss.is_nan());
             self.fast = steps as f64 > 1e5 * self.started.elapsed().as_secs_f64();
             self.reach(steps);
@@ -110,9 +109,8 @@ impl Progress {
 
     /// Reports the number of steps made.
     pub(super) fn reach(&mut self, steps: Step) {
-        let Some(bar) = &self.bar else { return };
-        let elapsed = self.started.elapsed();
-        if elapsed < PATIENCE {
+        let (bar, elapsed) = (&self.bar, self.started.elapsed());
+        if bar.is_hidden() || elapsed < PATIENCE {
             return;
         }
         let estimate = self.estimate.get().copied();
@@ -141,8 +139,8 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         // A bar that has not appeared leaves nothing behind.
-        if let Some(bar) = self.bar.as_ref().filter(|_| self.started.elapsed() >= PATIENCE) {
-            bar.finish_and_clear();
+        if self.started.elapsed() >= PATIENCE {
+            self.bar.finish_and_clear();
         }
     }
 }

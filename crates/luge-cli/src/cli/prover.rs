@@ -36,14 +36,14 @@ pub(super) fn ask(proofs: &Path, written: &ProofExport) -> Result<Claim, Failure
         return Ok(Claim { holds: false, figures: "the checker refuses the network".to_owned() });
     }
     let last = said.lines().rev().find(|line| !line.is_empty()).unwrap_or("it says nothing").trim();
-    Err(Failure::unfit(
+    Err(Failure::error(
         format!("Rocq cannot check the network: {last}"),
         "build the proofs first, make -C proofs, and give that folder to --proofs",
     ))
 }
 
 fn absent(error: io::Error) -> Failure {
-    Failure::unfit(
+    Failure::error(
         format!("cannot start coqtop: {error}"),
         "install Rocq and MathComp as proofs/README.md says",
     )

@@ -19,7 +19,7 @@ use luge_landscape::{Carrier, LandscapeKind};
 use luge_machine::Step;
 
 use super::stream::default_draw;
-use super::{DataArgs, Failure, ForceArg, Progress, Rows, print, read_text, step_count, word};
+use super::{DataArgs, Failure, ForceArg, Progress, Rows, failures, print, read_text, step_count, word};
 
 /// Write a run as a single HTML file with all views of the lab, at up to 400 steps
 ///
@@ -65,7 +65,7 @@ pub(super) struct Args {
     force: ForceArg,
 }
 
-/// Steps after which a run without a limit is assumed not to end.
+/// The step limit of a run without --steps.
 const LONGEST: Step = 10_000_000_000;
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         let end = if recording.halted { "halted" } else { "step limit" };
         return finish(end, recording.steps, recording.n_moments, &page.path().display().to_string());
     }
-    let prepared = PreparedJob::open(&job).map_err(refused)?;
+    let prepared = PreparedJob::open(&job)?;
     let places = |folder| figure_places(&mut outputs, folder, &prepared);
     let figures = args.figures.as_deref().map(places).transpose()?.unwrap_or_default();
     let mut progress = Progress::new("recording", args.steps.unwrap_or(LONGEST));
@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         true
     });
     drop(progress);
-    let report = report.map_err(refused)?;
+    let report = report?;
     page.write(&report.html)?;
     if let [loss, tapes @ ..] = &figures[..] {
         loss.write(&report.loss_svg)?;
@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     finish(report.end, report.steps, report.n_moments, &written.collect::<Vec<_>>().join(", "))
 }
 
-/// Says what was recorded, and where it is.
+/// Prints what was recorded, and the files.
 fn finish(end: &str, steps: Step, n_moments: usize, written: &str) -> Result<(), Failure> {
     let mut rows = Rows::default();
     rows.row("outcome", end);
@@ -111,7 +111,7 @@ fn finish(end: &str, steps: Step, n_moments: usize, written: &str) -> Result<(),
     print(&rows.text())
 }
 
-/// The places of the figures: the loss first, then the tapes.
+/// The files of the figures: the loss first, then the tapes.
 fn figure_places(
     outputs: &mut Outputs,
     folder: &Path,
@@ -124,18 +124,16 @@ fn figure_places(
     Ok(names.map(|name| outputs.place(&folder.join(name))).collect::<Result<_, _>>()?)
 }
 
-fn refused(error: RunError) -> Failure {
-    let remedy = match error {
-        RunError::Job(error) => return error.into(),
-        RunError::Engine(error) => return error.into(),
-        RunError::InputTooLong => "shorten the --input",
-        RunError::BrokenOff | RunError::Panicked(_) => "give a run that can be made again",
-    };
-    Failure::unfit(error.to_string(), remedy)
+failures! {
+    for RunError(error, problem) passing Job, Engine {
+        error InputTooLong "shorten the --input";
+        error BrokenOff "give a run that can be repeated";
+        error Panicked "give a run that can be repeated";
+    }
 }
 
 impl Args {
-    /// What the file or the name stands for, and the options given.
+    /// The job that the file or name stands for, with the given options.
     fn job(&self) -> Result<Job, Failure> {
         let mut job = self.named()?;
         match &mut job {
@@ -190,7 +188,7 @@ impl Args {
         Ok(Job::Trace(TraceJob::new(source)))
     }
 
-    /// A learner on samples that are drawn, or on those that ship with it.
+    /// A learner on drawn samples, or on those that ship with it.
     fn stream(&self, source: Source, ships: Option<&ShippedLesson>) -> Result<Job, Failure> {
         let format = self.data.csv.format().unwrap_or_else(|| StreamJob::format_for(&source));
         let samples = match (self.draw, ships) {
@@ -221,7 +219,7 @@ impl Args {
                 }
             }
             AnyModel::Stream(model) => Ok(Job::Stream(model.job(data.as_ref())?)),
-            AnyModel::Mlp(_) => Err(Failure::unfit(
+            AnyModel::Mlp(_) => Err(Failure::error(
                 format!("{} is a model of landscape mlp, whose runs have no page", self.file),
                 "give a model of another landscape",
             )),

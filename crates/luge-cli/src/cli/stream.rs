@@ -123,7 +123,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     train_and_show(&streamed, archive, None, Results { json: args.json, out, plot })
 }
 
-/// Training on a stream that is ready to begin.
+/// A prepared training on a stream.
 pub(super) struct Streamed {
     job: StreamJob,
     lesson: PreparedStream,
@@ -193,7 +193,7 @@ impl Trainable for Streamed {
 }
 
 impl Args {
-    /// The learner as a circuit, run by SGD on an ordinary MLP.
+    /// Trains an ordinary MLP that runs the learner as a circuit.
     fn run_mlp(&self) -> Result<(), Failure> {
         let options = MlpOptions {
             engine: Some(self.engine),
@@ -221,7 +221,7 @@ impl Args {
         mlp::run(circuit?, Some(job.samples), options, &self.torch, (self.outputs(), self.json))
     }
 
-    /// Where this command may write.
+    /// The output files, which must not be read by this command.
     fn outputs(&self) -> Outputs {
         self.csv.protect(self.force.outputs().reading(&self.learner))
     }
@@ -250,7 +250,7 @@ impl Args {
     }
 }
 
-/// Takes the number format that was asked for, or the smallest that does, and the rows of a table in it.
+/// Sets the number format, or chooses the smallest that works, and reads the rows of a table in it.
 pub(super) fn fit(
     job: &mut StreamJob,
     format: Option<FormatArg>,
@@ -280,26 +280,26 @@ pub(super) fn open(learner: &str) -> Result<Source, Failure> {
     Source::open(learner).map_err(|error| Failure::of_learner(learner, error, &names))
 }
 
-/// What is drawn by default.
+/// The default of --draw.
 pub(super) fn default_draw() -> Draw {
     Draw { concept: Concept::Parity { n_hidden: 16 }, n_features: 32, noise: 0.0 }
 }
 
 failures! {
     for StreamError(error, problem) {
-        unfit TakesNothing "write `take;` in a program, or mark the state that takes a sample, as in `wait: take`; a learner without it is for `luge train`";
-        unfit Breach "put steps between them: docs/native-format.md";
-        unfit Constants "give a larger --carrier, or leave it out";
-        unfit EmptyBatch "name a --target, and leave a column for the features";
-        unfit DataWritable "declare the tape `data` as read-only";
-        unfit Outside "give more --cells";
-        unfit Build "choose a smaller machine";
+        error TakesNothing "write `take;` in a program, or mark the state that takes a sample, as in `wait: take`; a learner without it is for `luge train`";
+        error Breach "put steps between them: docs/native-format.md";
+        error Constants "give a larger --carrier, or leave it out";
+        error EmptyBatch "name a --target, and leave a column for the features";
+        error DataWritable "declare the tape `data` as read-only";
+        error Outside "give more --cells";
+        error Build "choose a smaller machine";
     } else {
         StreamError::Constants(StreamConstantsError::Rounding { .. }) => {
-            Self::unfit(problem, "give a smaller --label-bound, or a --format with fewer fraction bits")
+            Self::error(problem, "give a smaller --label-bound, or a --format with fewer fraction bits")
         },
         StreamError::Constants(StreamConstantsError::Bound { .. }) => {
-            Self::unfit(problem, "give another --label-bound, or a wider --format")
+            Self::error(problem, "give another --label-bound, or a wider --format")
         },
     }
 }

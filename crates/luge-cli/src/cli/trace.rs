@@ -1,4 +1,4 @@
-//! `luge trace`: training in lockstep with the simulator.
+//! `luge trace`: trains a machine's landscape and compares it with the simulator.
 
 use std::path::PathBuf;
 
@@ -91,10 +91,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     train_and_show(&traced, archive, None, Results { json: args.json, out: None, plot })
 }
 
-/// A trace that is ready to begin.
+/// A prepared trace.
 pub(super) struct Traced {
     plan: PreparedTrace,
-    /// What a picture calls the machine.
+    /// The title of a plot.
     title: String,
 }
 
@@ -105,7 +105,7 @@ impl Traced {
 }
 
 impl Args {
-    /// The machine as a circuit, run by SGD on an ordinary MLP.
+    /// Trains an ordinary MLP that runs the machine as a circuit.
     fn run_mlp(&self) -> Result<(), Failure> {
         let mut job = self.machine.job(&self.input)?;
         job.options.steps = self.steps;
@@ -250,7 +250,7 @@ impl Traced {
         rows.row("speed", format!("{} steps/s", HumanCount(per_second as u64)));
     }
 
-    /// Precision, rate and noise in a few words.
+    /// Precision, rate and noise as text.
     fn manner(&self) -> String {
         let options = &self.plan.options;
         let noise = match options.manner.noise {

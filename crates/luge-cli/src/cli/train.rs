@@ -1,4 +1,4 @@
-//! `luge train`: from a learner and data to a trained network and its certificate.
+//! `luge train`: trains a learner on a table, and certifies the run.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -108,7 +108,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     train_and_show(&Lesson { job, lesson }, archive, None, Results { json: args.json, out, plot })
 }
 
-/// Estimates the length of a run; `None` if there is nothing to tell it from.
+/// Estimates the length of a run by running the program for more and more statements; `None` if that finds no end.
 fn estimated(job: &TrainJob, lesson: &PreparedTraining) -> Option<Step> {
     let limits = std::iter::successors(Some(FIRST_STATEMENTS), |limit| limit.checked_mul(4));
     for limit in limits.take_while(|&limit| limit <= lesson.options().steps) {
@@ -124,10 +124,10 @@ fn estimated(job: &TrainJob, lesson: &PreparedTraining) -> Option<Step> {
     None
 }
 
-/// Statements of a program after which it may have ended.
+/// Statements of the first attempt.
 const FIRST_STATEMENTS: u64 = 1 << 22;
 
-/// Training on a table that is ready to begin.
+/// A prepared training on a table.
 pub(super) struct Lesson {
     job: TrainJob,
     lesson: Arc<PreparedTraining>,
@@ -170,7 +170,7 @@ impl Trainable for Lesson {
     }
 
     fn show(&self, report: &TrainingReport, json: bool, timing: &Timing) -> Result<(), Failure> {
-        // A program's answer is seldom what was meant once a number has wrapped around.
+        // A number that wrapped around probably makes the answer wrong.
         let overflow = program::overflow(&self.job.source, Some(self.lesson.table()), self.lesson.wraps());
         show_warnings(&overflow, &self.job.source);
         if matches!(report.outcome, Outcome::Interrupted { .. }) {
@@ -197,14 +197,14 @@ impl Trainable for Lesson {
 }
 
 impl Args {
-    /// Where results go: to no file that is read.
+    /// The output files, which must not be read by this command.
     fn outputs(&self) -> Outputs {
         let named = [self.learner.as_deref(), self.program.as_deref()];
         let outputs = named.into_iter().flatten().fold(self.force.outputs(), Outputs::reading);
         self.data.csv.protect(outputs)
     }
 
-    /// What the arguments ask for.
+    /// The job.
     fn job(&self) -> Result<TrainJob, Failure> {
         let named = self.learner.as_deref().unwrap_or(FIRST_LEARNER);
         let source = open(named, self.from)?;
@@ -222,7 +222,7 @@ impl Args {
     }
 }
 
-/// A learner's text, in the format that was named if it is a machine.
+/// A learner's text; --from names the format of a machine.
 fn open(place: &str, from: Option<Format>) -> Result<Source, Failure> {
     let names: Vec<&str> = catalogue::learners().map(|shipped| shipped.name).collect();
     let mut source = Source::open(place).map_err(|error| Failure::of_learner(place, error, &names))?;
@@ -232,7 +232,7 @@ fn open(place: &str, from: Option<Format>) -> Result<Source, Failure> {
     Ok(source)
 }
 
-/// A score in words.
+/// A score as text.
 pub(super) fn scored(score: &Score) -> String {
     match *score {
         Score::Classified { right, of } => {

@@ -40,7 +40,7 @@ pub(super) struct StreamArgs {
     pub(super) primary: Option<String>,
 }
 
-/// A learner beside ordinary networks, and for parities networks of its own architecture.
+/// A learner compared with ordinary networks, and for parities also with networks of its own architecture.
 type Compared = (StreamComparison, Option<SameArchitecture>);
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -168,7 +168,7 @@ fn describe_runs(rows: &mut Rows, name: &str, StreamComparison { learner, ordina
     rows.row("  best by Adam", best("Adam"));
 }
 
-/// One architecture, with the learner in its initial weights and with others.
+/// One architecture, with the learner in its initial weights and with random ones.
 fn describe_same(rows: &mut Rows, same: &SameArchitecture) {
     let SameArchitecture { n_layers, n_weights, steps, right: (n_right, n_new), .. } = *same;
     let certified = if same.certified { "certified" } else { "NOT certified" };
@@ -187,7 +187,7 @@ fn describe_same(rows: &mut Rows, same: &SameArchitecture) {
 
 failures! {
     for CompareError(error, problem) passing Job {
-        unfit Classes "name one column of two classes with --target";
-        unfit InTurn "draw the rows at random";
+        error Classes "name one column of two classes with --target";
+        error InTurn "draw the rows at random";
     } else {}
 }

@@ -1,11 +1,11 @@
-//! The excerpt of a source text that is shown with an error. Long lines are cut around it, control characters are
-//! made visible, and columns are counted in characters, not bytes.
+//! Excerpts of source texts for error messages. Long lines are cut around the error, control characters are made
+//! visible, and columns are counted in characters.
 
 use std::ops::Range;
 
 use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
-/// The most characters of a line that are shown, and how many of them stand before the finding.
+/// The most characters of a line that are shown, and how many of them are before the finding.
 const MAX_CHARS: usize = 160;
 const BEFORE: usize = 60;
 
@@ -16,7 +16,7 @@ pub(super) struct Excerpt {
     text: String,
     /// The number of the first line in the whole text, counted from 0.
     first_line: usize,
-    /// For every line the characters that are left out at its beginning.
+    /// For every line, the number of characters that are cut off at its beginning.
     cut: Vec<usize>,
     /// Where the finding is in this text.
     pub(super) span: Range<usize>,
@@ -62,20 +62,20 @@ impl Excerpt {
         if skipped > 0 {
             self.text.push('…');
         }
-        // The mark takes the place of one character.
+        // The ellipsis takes the place of one character.
         self.cut.push(skipped.saturating_sub(1));
         for (at, c) in line.char_indices().skip(skipped).take(MAX_CHARS) {
-            self.note(first + at, &span);
+            self.mark(first + at, &span);
             self.text.push(visible(c));
         }
         if n_chars > skipped + MAX_CHARS {
             self.text.push('…');
         }
-        self.note(first + line.len(), &span);
+        self.mark(first + line.len(), &span);
     }
 
-    /// Notes where the finding begins and ends, once that byte of the whole text is reached.
-    fn note(&mut self, at: usize, span: &Range<usize>) {
+    /// Records where the finding begins and ends, when that byte of the whole text is reached.
+    fn mark(&mut self, at: usize, span: &Range<usize>) {
         if at >= span.start && self.span.start == usize::MAX {
             self.span.start = self.text.len();
         }
@@ -85,12 +85,12 @@ impl Excerpt {
     }
 }
 
-/// A text without characters that a terminal would obey.
+/// Makes control characters visible, so that a terminal does not interpret them.
 pub(in super::super) fn escape_control(text: &str) -> String {
     text.chars().map(|c| if c == '\n' { c } else { visible(c) }).collect()
 }
 
-/// A control character as its picture.
+/// The symbol for a control character.
 fn visible(c: char) -> char {
     match u32::from(c) {
         0x09 => c,
@@ -111,7 +111,7 @@ impl SourceCode for Excerpt {
         let read = self.text.read_span(span, lines_before, lines_after)?;
         let before = self.text.get(..read.span().offset()).unwrap_or_default();
         let mut column = before.rsplit('\n').next().unwrap_or_default().chars().count();
-        // Without other lines, the question is where the finding is.
+        // Without context lines, miette asks for the position of the finding.
         if lines_before == 0 && lines_after == 0 {
             column += self.cut.get(before.matches('\n').count()).copied().unwrap_or(0);
         }
@@ -126,7 +126,7 @@ impl SourceCode for Excerpt {
     }
 }
 
-/// A question after the names most like a word, the best first; nothing if none is.
+/// Suggests the most similar names, the best first; empty if none is similar.
 pub(in super::super) fn did_you_mean(word: &str, known: &[&str]) -> String {
     let mut near: Vec<(f64, &str)> =
         known.iter().map(|name| (strsim::jaro_winkler(word, name), *name)).collect();

@@ -13,7 +13,7 @@ use luge::{
 };
 use luge_net::Layers;
 
-use super::super::{Failure, Rows, count, show_rows};
+use super::super::{Failure, Rows, count, numbers, show_rows};
 use super::network::NetworkProfile;
 
 /// Shows the model of a learner from a table.
@@ -35,7 +35,7 @@ pub(super) fn run(model: &Model, json: bool) -> Result<(), Failure> {
         train_loss: card.train_loss,
         b_stop: card.stop,
         certificate: &card.certificate,
-        network: &network,
+        network: network.summary(),
     };
     show_rows(json, &profile, |rows| describe(rows, model, &network))
 }
@@ -65,7 +65,7 @@ pub(super) fn of_stream(model: &StreamModel, json: bool) -> Result<(), Failure> 
     show_rows(json, &profile, |rows| {
         let (features, labels) = (profile.features.join(", "), profile.labels.join(", "));
         rows.row("model", format!("{} from {features} to {labels}", card.primary));
-        rows.row("theta", model.theta.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
+        rows.row("theta", numbers(&model.theta));
         rows.row("numbers", card.options.format);
         let (steps, taken) = (HumanCount(card.steps), HumanCount(card.taken));
         rows.row(
@@ -91,10 +91,10 @@ fn verdict(certificate: &Certificate) -> String {
 /// Shows which weights hold the variables of a model's program.
 pub(super) fn variables(model: &Model, path: &Path, json: bool) -> Result<(), Failure> {
     let found = model.variables().map_err(|error| {
-        Failure::unfit(format!("the model's program: {error}"), "give a model as luge train wrote it")
+        Failure::error(format!("the model's program: {error}"), "give a model as luge train wrote it")
     })?;
     if found.is_empty() {
-        return Err(Failure::unfit(
+        return Err(Failure::error(
             format!("{} holds no program: its learner is a machine", path.display()),
             "train a .sled file with luge train --out MODEL",
         ));
@@ -120,8 +120,7 @@ fn describe(rows: &mut Rows, model: &Model, network: &NetworkProfile) {
         "model",
         format!("{} from {} to {}", card.primary, card.features.join(", "), card.labels.join(", ")),
     );
-    let theta: Vec<String> = model.theta.iter().map(ToString::to_string).collect();
-    rows.row("theta", theta.join(" "));
+    rows.row("theta", numbers(&model.theta));
     rows.row("numbers", options.format);
     let steps = (HumanCount(card.steps), HumanCount(card.machine_steps));
     rows.row(

@@ -5,6 +5,7 @@ use luge::{
     certificate::paper_bounds::{Arrangement, SizeClaim},
     files::Model,
     job::Loaded,
+    object,
     trace::{PreparedTrace, TraceOptions},
 };
 use luge_landscape::{Landscape, LandscapeKind, LandscapeOptions, VertexSet};
@@ -12,29 +13,18 @@ use luge_machine::{
     Input,
     lowering::{Moves, lower},
 };
-use luge_net::Layers;
+use luge_net::{Layer, Layers};
 use serde::Serialize;
 
-use super::super::{Failure, Rows, TOWARDS_HALT, count};
+use super::super::{Failure, Rows, TOWARDS_HALT, columns, count};
 
 /// The network of a landscape, or an extended network without its primary network.
-#[derive(Serialize)]
 pub(super) struct NetworkProfile {
-    kind: &'static str,
+    kind: LandscapeKind,
     cells: usize,
     vertices: usize,
-    units: usize,
-    depth: usize,
-    layers: Vec<LayerProfile>,
+    layers: Layers,
     claim: SizeClaim,
-}
-
-#[derive(Serialize)]
-struct LayerProfile {
-    name: String,
-    kind: &'static str,
-    units: usize,
-    depth: usize,
 }
 
 impl NetworkProfile {
@@ -67,7 +57,7 @@ impl NetworkProfile {
         let layers = Layers::of(landscape.network());
         let (cells, vertices) = (landscape.n_cells(), landscape.n_vertices());
         let claim = SizeClaim::about(landscape.kind(), &lowered.normal, cells, 0, &layers);
-        Ok(Self::new(landscape.kind(), cells, vertices, &layers, claim))
+        Ok(Self { kind: landscape.kind(), cells, vertices, layers, claim })
     }
 
     /// Builds a model's extended network again and counts it, the primary network left out.
@@ -78,43 +68,41 @@ impl NetworkProfile {
         let cells = model.card.n_cells();
         let n_labels = model.card.n_samples * model.card.labels.len();
         let claim = SizeClaim::about(extended.kind(), &learner.lowered().normal, cells, n_labels, &layers);
-        Ok(Self::new(extended.kind(), cells, extended.n_vertices(), &layers, claim))
+        Ok(Self { kind: extended.kind(), cells, vertices: extended.n_vertices(), layers, claim })
     }
 
-    fn new(kind: LandscapeKind, cells: usize, vertices: usize, layers: &Layers, claim: SizeClaim) -> Self {
-        let profile = |group: &luge_net::Layer| LayerProfile {
-            name: group.name.clone(),
-            kind: group.kind.word(),
-            units: group.n_units,
-            depth: group.depth,
+    /// The sizes as JSON.
+    pub(super) fn summary(&self) -> impl Serialize {
+        let layer = |layer: &Layer| {
+            object! {
+                name: layer.name.clone(), kind: layer.kind.word(), units: layer.n_units, depth: layer.depth,
+            }
         };
-        Self {
-            kind: kind.word(),
-            cells,
-            vertices,
-            units: layers.n_units(),
-            depth: layers.depth(),
-            layers: layers.groups.iter().map(profile).collect(),
-            claim,
+        object! {
+            kind: self.kind.word(),
+            cells: self.cells,
+            vertices: self.vertices,
+            units: self.layers.n_units(),
+            depth: self.layers.depth(),
+            layers: self.layers.groups.iter().map(layer).collect::<Vec<_>>(),
+            claim: &self.claim,
         }
     }
 
     /// Adds its rows to the table.
     pub(super) fn add_to(&self, rows: &mut Rows) {
         let (vertices, cells) = (count(self.vertices), count(self.cells));
-        rows.row("landscape", format!("{}, {vertices} vertices, {cells} cells per tape", self.kind));
-        let name_width =
-            self.layers.iter().map(|layer| layer.name.chars().count()).max().unwrap_or(0).min(WIDEST);
-        let kind_width = self.layers.iter().map(|layer| layer.kind.len()).max().unwrap_or(0);
-        for (index, layer) in self.layers.iter().enumerate() {
-            let LayerProfile { name, kind, units, depth } = layer;
-            let title = if index == 0 { "units" } else { "" };
-            rows.row(
-                title,
-                format!("{name:<name_width$}  {kind:<kind_width$}  {:>7}  depth {depth}", count(*units)),
-            );
+        rows.row("landscape", format!("{}, {vertices} vertices, {cells} cells per tape", self.kind.word()));
+        let layer = |layer: &Layer| {
+            let (kind, depth) = (layer.kind.word().to_owned(), format!("depth {}", layer.depth));
+            [layer.name.clone(), kind, count(layer.n_units), depth]
+        };
+        let layers: Vec<_> = self.layers.groups.iter().map(layer).collect();
+        for (index, line) in columns(&layers, 2..3).lines().enumerate() {
+            rows.row(if index == 0 { "units" } else { "" }, line);
         }
-        rows.row("units in all", format!("{}, {} deep", count(self.units), self.depth));
+        let (units, depth) = (count(self.layers.n_units()), self.layers.depth());
+        rows.row("units in all", format!("{units}, {depth} deep"));
         let arranged = |Arrangement { layers, widest, .. }: &Arrangement| {
             format!("{layers} layers of at most {} units", count(*widest))
         };
@@ -133,9 +121,6 @@ impl NetworkProfile {
         rows.row("", formula);
     }
 }
-
-/// Longer names are not aligned.
-const WIDEST: usize = 64;
 
 fn verdict(holds: bool) -> &'static str {
     if holds { "holds" } else { "does not hold" }

@@ -14,7 +14,7 @@ use luge_net::{NumberFormat, numbers::from_signs};
 use luge_sled::Compiled;
 use serde::Serialize;
 
-use super::super::{Failure, Progress, Rows, print, print_json, show_notes, show_warnings, verdict};
+use super::super::{Failure, Progress, Rows, numbers, show, show_notes, show_warnings, verdict};
 use super::Args;
 
 /// The steps of one line; steps that belong to no line have no number.
@@ -32,7 +32,7 @@ pub(super) fn run(source: &Source, args: &Args) -> Result<(), Failure> {
     show_notes(&job.data, &table.notes);
     let compiled = &job.for_table(&table).compile()?;
     if compiled.takes {
-        return Err(Failure::unfit(
+        return Err(Failure::error(
             format!("{} takes its samples from a stream", source.name),
             "run it with `luge stream`, which trains the network that runs it",
         ));
@@ -84,20 +84,17 @@ pub(super) fn run(source: &Source, args: &Args) -> Result<(), Failure> {
         wraps "with --check: the lines where numbers were too large for their types": args.check.then(wraps),
         profile "with --profile: the lines that took steps": lines,
     };
-    if args.json {
-        print_json(&summary)?;
-    } else {
+    show(args.json, &summary, || {
         let mut rows = Rows::default();
         rows.row("outcome", ended(outcome, state, rejected_in, compiled.lines[simulator.state().index()]));
         rows.row("steps", HumanCount(steps));
-        if let Some(theta) = &summary.theta {
-            let numbers: Vec<String> = theta.iter().map(ToString::to_string).collect();
-            rows.row("theta", numbers.join(" "));
-        }
+        summary.theta.iter().for_each(|theta| rows.row("theta", numbers(theta)));
         summary.program.iter().for_each(|claim| rows.row("program", verdict(claim)));
         summary.printed.iter().flatten().for_each(|line| rows.row("print", line));
         let profile = summary.profile.as_ref().map(|lines| profile(lines, steps));
-        print(&(rows.text() + &profile.unwrap_or_default()))?;
+        rows.text() + &profile.unwrap_or_default()
+    })?;
+    if !args.json {
         show_warnings(&overflow, source);
     }
     Failure::of_claims(summary.program.iter().map(|claim| ("program", claim)))
