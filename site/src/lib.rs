@@ -28,12 +28,12 @@ thread_local! {
 struct Link<'a>(&'a mut VecDeque<Command>);
 
 impl Transport for Link<'_> {
-    fn tell(&mut self, text: String) -> bool {
+    fn send(&mut self, text: String) -> bool {
         tell(text.as_ptr(), text.len());
         true
     }
 
-    fn hear(&mut self, _wait: Duration) -> Result<Option<Command>, Disconnected> {
+    fn receive(&mut self, _wait: Duration) -> Result<Option<Command>, Disconnected> {
         Ok(self.0.pop_front())
     }
 }
@@ -55,7 +55,7 @@ pub extern "C" fn greet() {
         let text = panic.to_string();
         fail(text.as_ptr(), text.len());
     }));
-    with(|worker| Link(&mut worker.waiting).tell(greeting()));
+    with(|worker| Link(&mut worker.waiting).send(greeting()));
 }
 
 /// Room for a command of this many bytes.
@@ -101,7 +101,7 @@ pub extern "C" fn turn() -> f64 {
 pub extern "C" fn prove() {
     with(|worker| {
         if let Some(answer) = figure(worker.text()).or_else(|| DrivenRun::proof(worker.text())) {
-            Link(&mut worker.waiting).tell(answer);
+            Link(&mut worker.waiting).send(answer);
         }
     });
 }

@@ -1,4 +1,4 @@
-//! What the lab's frames cost: a busy beaver at full speed, bare and with sixty moments a second told to a page.
+//! What the lab's frames cost: a busy beaver at full speed, bare and with sixty moments a second sent to a page.
 //!
 //! `cargo bench -p luge-lab --bench lab` prints a table, and fails if the engine loses a fifth of its steps per second.
 
@@ -68,18 +68,18 @@ fn replayed(text: &str) -> (f64, u32) {
 
 /// Steps and moments of a tab that plays at full speed for a while.
 fn watched(text: &str) -> (u64, u32, f64) {
-    let (commands, obeyed) = mpsc::channel();
-    let (told, tells) = mpsc::channel::<String>();
+    let (commands, received) = mpsc::channel();
+    let (sender, messages) = mpsc::channel::<String>();
     let tab = thread::spawn(move || {
-        let told = |text: String| told.send(text).is_ok();
-        run_session(&mut Channel { commands: obeyed, told }, &Arc::new(AtomicUsize::new(0)));
+        let send = |text: String| sender.send(text).is_ok();
+        run_session(&mut Channel { commands: received, send }, &Arc::new(AtomicUsize::new(0)));
     });
     commands
         .send(Command::Open(RunRequest { job: Box::new(job(text)), step: 0, held_out: None, ticket: 0 }))
         .expect("a tab");
     commands.send(Command::Drawn {}).expect("a tab");
     let (mut first, mut last, mut moments) = (None, (0, Instant::now()), 0);
-    for text in &tells {
+    for text in &messages {
         let told: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         if told["kind"] != "moment" {
             continue;
@@ -95,7 +95,7 @@ fn watched(text: &str) -> (u64, u32, f64) {
             break;
         }
     }
-    drop((commands, tells));
+    drop((commands, messages));
     tab.join().expect("the tab's thread");
     let seconds = first.map_or(0.0, |first| (last.1 - first).as_secs_f64());
     (last.0, moments, seconds)

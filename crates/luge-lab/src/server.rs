@@ -188,8 +188,8 @@ async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Permit) {
     let refusals = answers.clone();
     let runs = Arc::clone(&shared.counts.runs);
     let worker = thread::Builder::new().name("run".to_owned());
-    let told = move |text: String| answers.blocking_send(text).is_ok();
-    let spawned = worker.spawn(move || run_session(&mut Channel { commands: received, told }, &runs));
+    let send = move |text: String| answers.blocking_send(text).is_ok();
+    let spawned = worker.spawn(move || run_session(&mut Channel { commands: received, send }, &runs));
     if spawned.is_err() || socket.send(Message::Text((*shared.greeting).into())).await.is_err() {
         return;
     }

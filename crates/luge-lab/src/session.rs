@@ -44,13 +44,13 @@ pub struct Disconnected;
 /// The connection to a page: a socket of the server, or the messages of a worker in the page itself.
 pub trait Transport {
     /// Sends a message; `false` once the page is closed.
-    fn tell(&mut self, text: String) -> bool;
+    fn send(&mut self, text: String) -> bool;
 
     /// Waits for the next command, at most this long; `None` if none arrives.
     ///
     /// # Errors
     /// Once the page is closed.
-    fn hear(&mut self, wait: Duration) -> Result<Option<Command>, Disconnected>;
+    fn receive(&mut self, wait: Duration) -> Result<Option<Command>, Disconnected>;
 }
 
 /// A transport that receives commands from a channel and passes messages to a closure.
@@ -58,15 +58,15 @@ pub struct Channel<F> {
     /// The page's commands.
     pub commands: Receiver<Command>,
     /// Takes a message; returns `false` once the page is closed.
-    pub told: F,
+    pub send: F,
 }
 
 impl<F: FnMut(String) -> bool> Transport for Channel<F> {
-    fn tell(&mut self, text: String) -> bool {
-        (self.told)(text)
+    fn send(&mut self, text: String) -> bool {
+        (self.send)(text)
     }
 
-    fn hear(&mut self, wait: Duration) -> Result<Option<Command>, Disconnected> {
+    fn receive(&mut self, wait: Duration) -> Result<Option<Command>, Disconnected> {
         match self.commands.recv_timeout(wait) {
             Ok(command) => Ok(Some(command)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
@@ -88,8 +88,8 @@ impl<'t> Page<'t> {
     }
 
     /// Sends a message, unless the page is closed.
-    fn tell(&mut self, message: Message) {
-        self.disconnected = self.disconnected || !self.transport.tell(message.text());
+    fn send(&mut self, message: Message) {
+        self.disconnected = self.disconnected || !self.transport.send(message.text());
     }
 
     /// The next command.
@@ -97,7 +97,7 @@ impl<'t> Page<'t> {
         if let Some(command) = self.waiting.pop_front() {
             return Ok(Some(command));
         }
-        if self.disconnected { Err(Disconnected) } else { self.transport.hear(wait) }
+        if self.disconnected { Err(Disconnected) } else { self.transport.receive(wait) }
     }
 
     /// Waits until a command arrives.
@@ -110,7 +110,7 @@ impl<'t> Page<'t> {
     /// Whether the page still wants the current run: it is not closed, and has not asked for another one.
     fn still_wanted(&mut self) -> bool {
         loop {
-            match self.transport.hear(Duration::ZERO) {
+            match self.transport.receive(Duration::ZERO) {
                 Ok(Some(command)) => self.waiting.push_back(command),
                 Ok(None) => break,
                 Err(Disconnected) => {
@@ -127,7 +127,7 @@ impl<'t> Page<'t> {
         loop {
             let command = self.next(Duration::from_secs(3600))?;
             if let Some(Command::Figure { figure, ticket }) = &command {
-                self.tell(figure.answer(*ticket));
+                self.send(figure.answer(*ticket));
             }
             if let Some(Command::Open(request)) = command
                 && self.still_wanted()
@@ -169,7 +169,7 @@ pub fn run_session(transport: &mut dyn Transport, runs: &Arc<AtomicUsize>) {
                 Err(error) => Refusal::from(&error),
             },
         };
-        page.tell(Message::refused(Some(request.ticket), &refusal));
+        page.send(Message::refused(Some(request.ticket), &refusal));
     }
 }
 
@@ -271,11 +271,11 @@ impl<'a> Run<'a> {
 
     /// Sends what is known before the first step, and looks for the end of the run for a while.
     fn begin(&mut self, ticket: u64, page: &mut Page<'_>) -> Result<(), EngineError> {
-        page.tell(Message::of("opened").with("ticket", ticket).with("opening", views::opening(&self.replay)));
+        page.send(Message::of("opened").with("ticket", ticket).with("opening", views::opening(&self.replay)));
         let started = Instant::now();
         if let Err(error) = self.replay.find_end(&mut || started.elapsed() < FIND_END && page.still_wanted())
         {
-            page.tell(Message::failed(error));
+            page.send(Message::failed(error));
         }
         // Once the end is known, the survey can space its rows at once.
         self.survey = Survey::new(&self.replay)?;
@@ -290,12 +290,12 @@ impl<'a> Run<'a> {
         }
         while let Ok(Some(command)) = page.next(Duration::ZERO) {
             if let Err(error) = self.apply(command, page) {
-                page.tell(Message::failed(error));
+                page.send(Message::failed(error));
             }
         }
         if let Err(error) = self.work() {
             self.motion = Motion::Stopped;
-            page.tell(Message::failed(error));
+            page.send(Message::failed(error));
         }
         self.show(page)?;
         Ok((!page.disconnected).then(|| self.idle_for()))

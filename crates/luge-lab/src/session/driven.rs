@@ -34,7 +34,7 @@ impl DrivenRun {
             Ok(_) => return None,
             Err(refusal) => (None, refusal),
         };
-        page.tell(Message::refused(ticket, &refusal));
+        page.send(Message::refused(ticket, &refusal));
         None
     }
 
@@ -51,7 +51,7 @@ impl DrivenRun {
     pub fn turn(&mut self, transport: &mut dyn Transport) -> Option<Duration> {
         let mut page = Page::new(transport);
         self.0.turn(&mut page).unwrap_or_else(|error| {
-            page.tell(Message::failed(error));
+            page.send(Message::failed(error));
             None
         })
     }

@@ -82,7 +82,7 @@ impl Run<'_> {
             n_rows: MAX_ROWS,
         };
         let started = Instant::now();
-        page.tell(match self.replay.strip(&part, &mut || started.elapsed() < ZOOM)? {
+        page.send(match self.replay.strip(&part, &mut || started.elapsed() < ZOOM)? {
             Some(strip) => Message::view("picture", views::picture(&strip, self.look.tape, true)),
             None => Message::failed("this part of the picture takes too long: choose fewer steps"),
         });
@@ -107,7 +107,7 @@ impl Run<'_> {
             let due = self.shown.at.map(|at| at + FRAME).filter(|due| due.elapsed() <= FRAME);
             self.shown.at = Some(due.unwrap_or_else(Instant::now));
             (self.shown.again, self.shown.drawing) = (false, true);
-            page.tell(moment);
+            page.send(moment);
         }
         let slow = match self.motion {
             Motion::Stopped => true,
@@ -122,7 +122,7 @@ impl Run<'_> {
         self.show_proof(page);
         if let Some(profile) = self.profile.as_ref().filter(|profile| profile.done && !self.shown.profile) {
             self.shown.profile = true;
-            page.tell(Message::view("profile", views::line_profile(self.replay.scene, &profile.visits)));
+            page.send(Message::view("profile", views::line_profile(self.replay.scene, &profile.visits)));
         }
         self.show_overview(page);
         Ok(())
@@ -131,10 +131,10 @@ impl Run<'_> {
     /// Sends the views that take too long for every step of a fast run.
     fn show_surroundings(&mut self, page: &mut Page<'_>) -> Result<(), EngineError> {
         self.shown.around = Some(self.replay.step());
-        page.tell(Message::view("around", views::around(&mut self.replay)?));
-        page.tell(Message::view("nearby", views::nearby(&self.replay)?));
+        page.send(Message::view("around", views::around(&mut self.replay)?));
+        page.send(Message::view("nearby", views::nearby(&self.replay)?));
         if self.look.surface && self.motion == Motion::Stopped {
-            page.tell(Message::view("surface", views::surface(&mut self.replay)?));
+            page.send(Message::view("surface", views::surface(&mut self.replay)?));
         }
         self.shown.boundary = None;
         self.show_boundary(page);
@@ -150,7 +150,7 @@ impl Run<'_> {
         let Some(boundary) = views::boundary(&self.replay, self.look.features) else { return };
         if self.shown.boundary.as_ref() != Some(&boundary["now"]) {
             self.shown.boundary = Some(boundary["now"].clone());
-            page.tell(Message::view("boundary", boundary));
+            page.send(Message::view("boundary", boundary));
         }
     }
 
@@ -159,7 +159,7 @@ impl Run<'_> {
         if let Some(mut prover) = self.prover.take_if(|prover| prover.is_done()) {
             self.shown.proof = true;
             let proof = prover.thread.take().and_then(|thread| thread.join().ok()).flatten();
-            page.tell(Message::view("proof", json!(proof)));
+            page.send(Message::view("proof", json!(proof)));
         }
     }
 
@@ -169,10 +169,10 @@ impl Run<'_> {
             return;
         }
         (self.shown.overview, self.shown.overview_at) = (Some(self.surveyed()), Some(Instant::now()));
-        page.tell(Message::view("overview", views::overview(&self.survey)));
+        page.send(Message::view("overview", views::overview(&self.survey)));
         if self.zoom.is_none() {
             let strip = self.survey.spacetime.strip(TapeId::new(self.look.tape));
-            page.tell(Message::view("picture", views::picture(&strip, self.look.tape, false)));
+            page.send(Message::view("picture", views::picture(&strip, self.look.tape, false)));
         }
     }
 
