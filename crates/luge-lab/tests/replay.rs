@@ -204,8 +204,8 @@ fn check_gradient(job: &Job, steps: &[u64]) {
                 let pulled = cells.map_or_else(Vec::new, |cells| of(&gradient[cells.index()]));
                 assert_eq!(found.cells[track], pulled, "cells {track} at step {step}");
             }
-            if let Some(joint) = layers.joint {
-                assert_eq!(found.labels, gradient[joint.labels.index()].data, "labels at step {step}");
+            if let Some(output) = layers.output {
+                assert_eq!(found.labels, gradient[output.labels.index()].data, "labels at step {step}");
             }
         }
     });

@@ -116,7 +116,7 @@ impl Local {
     /// # Errors
     /// If a node of the landscape mixes columns or rows, or a weight of the landscape reaches the loss by another path.
     pub fn of(network: &Network, layers: &SparseLayers) -> Result<Self, NotByColumns> {
-        let root = layers.joint.map_or(network.loss(), |joint| joint.landscape);
+        let root = layers.output.map_or(network.loss(), |output| output.landscape);
         let cuts: Vec<NodeId> = layers.fixed_cells.into_iter().collect();
         let Followed { wide, summed, reach } = follow(network, layers, root)?;
         let narrow = |id: NodeId, shape: Shape| match wide[id.index()] {
@@ -125,16 +125,16 @@ impl Local {
         };
         let landscape = Part::cut(network, root, (&cuts, None), narrow);
         let summed = summed.into_iter().filter_map(|id| landscape.id(id)).collect();
-        let output = layers.joint.map(|joint| Self::around(network, joint)).transpose()?;
+        let output = layers.output.map(|output| Self::around(network, output)).transpose()?;
         Ok(Self { landscape, summed, reach, output })
     }
 
     /// The network around a landscape, as a function of the landscape's loss, the labels and the inputs; the primary network
     /// is cut off.
-    fn around(network: &Network, joint: OutputWiring) -> Result<Part, NotByColumns> {
-        let cuts = (&[joint.primary][..], Some(joint.landscape));
+    fn around(network: &Network, output: OutputWiring) -> Result<Part, NotByColumns> {
+        let cuts = (&[output.primary][..], Some(output.landscape));
         let part = Part::cut(network, network.loss(), cuts, |_, shape| shape);
-        match part.parameters.iter().flatten().any(|&id| id != joint.labels) {
+        match part.parameters.iter().flatten().any(|&id| id != output.labels) {
             true => Err(NotByColumns::mixes(network, network.loss())),
             false => Ok(part),
         }

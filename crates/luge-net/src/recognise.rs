@@ -36,7 +36,7 @@ pub struct SparseLayers {
     /// The form of the landscape, and its numbers.
     pub form: Form,
     /// What an extended network adds to the landscape; `None` if the landscape is the loss itself.
-    pub joint: Option<OutputWiring>,
+    pub output: Option<OutputWiring>,
 }
 
 /// How the loss depends on vertex, cells and heads.
@@ -177,11 +177,11 @@ pub(crate) fn check_arcs(network: &Network) -> Result<(), Unrecognised> {
 pub(crate) fn recognise(network: &Network) -> Result<SparseLayers, Unrecognised> {
     network.check_arcs().map_err(Clone::clone)?;
     let mut walk = Walk::new(network);
-    let joint = match walk.op("loss") {
+    let output = match walk.op("loss") {
         Op::Sum(terms) if terms.len() == 2 => Some(output::read(&mut walk)?),
         _ => None,
     };
-    walk.name("landscape", joint.map_or(network.loss(), |joint| joint.landscape));
+    walk.name("landscape", output.map_or(network.loss(), |output| output.landscape));
     let has_targets = match walk.op("landscape") {
         Op::Sum(terms) => {
             terms.get(1).is_some_and(|&(_, id)| matches!(network.node(id).op, Op::StopGradient(_)))
@@ -200,7 +200,7 @@ pub(crate) fn recognise(network: &Network) -> Result<SparseLayers, Unrecognised>
         fixed_cells: cells.fixed,
         head: walk.parameter("H")?.0,
         form,
-        joint,
+        output,
     };
     check_dependence(&walk, &layers)?;
     Ok(layers)
@@ -229,16 +229,16 @@ pub fn check_inputs(network: &Network, targets: usize, through: &[NodeId]) -> Re
 
 /// The nodes that an engine evaluates itself must depend only on weights it knows, and have no gradient.
 fn check_dependence(walk: &Walk<'_>, layers: &SparseLayers) -> Result<(), Unrecognised> {
-    let labels = layers.joint.map(|joint| joint.labels);
+    let labels = layers.output.map(|output| output.labels);
     if let Some(fixed) = layers.fixed_cells {
         walk.check_fixed(fixed, &[labels], "cells without a gradient that depend on the labels alone")?;
     }
-    if let Some(joint) = layers.joint {
-        let through: Vec<NodeId> = layers.fixed_cells.into_iter().chain([joint.primary]).collect();
-        walk.check_inputs(joint.out, joint.targets_input, &through)?;
+    if let Some(output) = layers.output {
+        let through: Vec<NodeId> = layers.fixed_cells.into_iter().chain([output.primary]).collect();
+        walk.check_inputs(output.out, output.targets_input, &through)?;
         let expected = "an output without a gradient that depends on cells and labels alone";
-        walk.check_fixed(joint.primary, &[labels, layers.cells], expected)?;
-        if let Carrier::Direction(direction) = joint.carrier {
+        walk.check_fixed(output.primary, &[labels, layers.cells], expected)?;
+        if let Carrier::Direction(direction) = output.carrier {
             let expected = "a direction without a gradient that depends on the labels alone";
             walk.check_fixed(direction, &[labels], expected)?;
         }

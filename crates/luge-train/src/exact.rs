@@ -205,8 +205,8 @@ fn low_level(layers: &SparseLayers) -> f64 {
     if planted("level of rest too high") {
         return f64::INFINITY;
     }
-    match (layers.joint, layers.form) {
-        (Some(joint), _) => joint.running.zero,
+    match (layers.output, layers.form) {
+        (Some(output), _) => output.running.zero,
         (None, Form::Slides { offset, at_rest, .. }) => offset + at_rest / 64.0,
         (None, Form::Targets { offset, drop }) => offset - drop / 64.0,
     }

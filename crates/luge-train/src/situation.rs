@@ -11,7 +11,9 @@ use std::collections::HashMap;
 
 use luge_net::{Arcs, Form, LOCAL_COLUMNS, Local, NodeId, Op, ParameterId, SparseLayers, StepRule, Values};
 
-use crate::{Dense, MAX_GAIN_ERROR, Precision, ROUNDING, Rate, ReversePass, TrainError, best_vertex};
+use crate::{
+    Dense, MAX_GAIN_ERROR, Precision, ROUNDING, Rate, ReversePass, TrainError, best_vertex, sparse::Carried,
+};
 pub use differs::Differs;
 pub use surroundings::Surroundings;
 
@@ -53,13 +55,6 @@ pub struct Look {
     pub loss: f64,
     /// How far cells and heads are from their ideal values after the step.
     pub drift: (f64, f64),
-}
-
-/// The network's loss and its derivative by the landscape's loss, at one loss of the landscape.
-#[derive(Clone, Copy, Debug)]
-struct Carried {
-    loss: f64,
-    gain: f64,
 }
 
 /// Differentiates a network in many situations.

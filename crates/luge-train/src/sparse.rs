@@ -17,8 +17,8 @@ use luge_net::{Form, Network, SparseLayers, SparseValues, Values};
 
 use crate::{LossRange, Snapshot, StopRule, TrainError, visit};
 use columns::{Action, Actions, Slides};
-pub(crate) use output_stage::OutputStage;
 use output_stage::fixed_rows;
+pub(crate) use output_stage::{Carried, OutputStage};
 use place::{Place, placed};
 pub(crate) use probe::Probed;
 use slides::Slopes;
@@ -134,13 +134,13 @@ impl<'n> Sparse<'n> {
             return Err(TrainError::Shapes { what: "parameters" });
         }
         let mut around = None;
-        if let Some(joint) = layers.joint {
-            let shape = network.parameters()[joint.labels.index()].shape;
+        if let Some(wiring) = layers.output {
+            let shape = network.parameters()[wiring.labels.index()].shape;
             if shape.len() != snapshot.labels.len() {
                 return Err(TrainError::Shapes { what: "labels" });
             }
             let labels = Values::new(shape, snapshot.labels.clone());
-            around = Some(OutputStage::new(network, joint, &labels, inputs)?);
+            around = Some(OutputStage::new(network, wiring, &labels, inputs)?);
         }
         let tapes = snapshot.tapes.iter().zip(layers.table.rows()).map(|(tape, &row)| {
             let trained = row < layers.table.n_trained();
@@ -211,8 +211,8 @@ impl<'n> Sparse<'n> {
                 around.primary_loss_of(self.layers, &|track, cell| self.tapes.rows[track].cells.at(cell));
             return Ok(Here { loss, next_step: NextStep::Rest });
         }
-        let through = around.carry(landscape);
-        Ok(Here { loss: through.loss, next_step: NextStep::Vertex { to, gain: through.gain, busy } })
+        let Carried { loss, gain } = around.carry(landscape);
+        Ok(Here { loss, next_step: NextStep::Vertex { to, gain, busy } })
     }
 
     /// The landscape's loss, the next vertex, and the tracks on which something happens.
@@ -241,7 +241,7 @@ impl<'n> Sparse<'n> {
         let (mut losses, mut steps, mut path) = (*range, self.steps, self.path);
         while steps < stop.most_steps {
             let Ok((landscape, to, busy)) = self.look_at_landscape::<ONE>() else { break };
-            let Some((loss, gain)) = self.goes_on(landscape, stop) else { break };
+            let Some(Carried { loss, gain }) = self.goes_on(landscape, stop) else { break };
             losses.add(loss);
             self.go_to::<ONE>(to, gain, busy);
             steps += 1;
@@ -253,16 +253,13 @@ impl<'n> Sparse<'n> {
     /// The network's loss and gain for a loss of the landscape; `None` if something other than a step to a vertex may be
     /// due.
     #[inline(always)]
-    fn goes_on(&self, landscape: f64, stop: &StopRule) -> Option<(f64, f64)> {
-        let (loss, gain) = match &self.around {
-            None => (landscape, 1.0),
-            Some(around) => {
-                let through = around.running(landscape).then(|| around.carry(landscape))?;
-                (through.loss, through.gain)
-            }
+    fn goes_on(&self, landscape: f64, stop: &StopRule) -> Option<Carried> {
+        let carried = match &self.around {
+            None => Carried { loss: landscape, gain: 1.0 },
+            Some(around) => around.running(landscape).then(|| around.carry(landscape))?,
         };
         // False for NaN as well.
-        (loss > stop.loss_at_most && loss < f64::INFINITY).then_some((loss, gain))
+        (carried.loss > stop.loss_at_most && carried.loss < f64::INFINITY).then_some(carried)
     }
 
     /// Makes the step that was found.

@@ -356,7 +356,7 @@ impl PreparedTraining {
         let nodes = extended.nodes();
         let through: Vec<NodeId> = match (network.sparse_layers(), extended.kind()) {
             (Ok(layers), _) => {
-                layers.fixed_cells.into_iter().chain(layers.joint.map(|joint| joint.primary)).collect()
+                layers.fixed_cells.into_iter().chain(layers.output.map(|output| output.primary)).collect()
             }
             // On `internal` the bits of x choose the start, so features may go anywhere.
             (Err(_), LandscapeKind::Internal) => {

@@ -175,8 +175,8 @@ fn node_values(
         };
     }
     let size: f64 = labels.iter().map(|z| z * z).sum();
-    let joint = task.network.sparse_layers().ok().and_then(|layers| layers.joint);
-    let psi = joint.map_or(f64::NAN, |joint| joint.initial.at(size));
+    let output = task.network.sparse_layers().ok().and_then(|layers| layers.output);
+    let psi = output.map_or(f64::NAN, |output| output.initial.at(size));
     let halted = replay.is_over() && replay.end().is_some_and(|end| end.words() == "halted");
     let out = if halted { shown(&said.data) } else { Vec::new() };
     let phi = if halted { 0.0 } else { 1.0 };

@@ -166,7 +166,7 @@ fn edge_and_symbol(
         (both & !(table.symbols(from) ^ table.symbols(to))).count_ones()
     };
     let of = |n: u32| edges.iter().zip(weights).find(|(ends, _)| kept(ends) == n).map(|(_, &weight)| weight);
-    let Some(edge) = of(0) else { return walk.refuse("landscape", expected) };
+    let edge = walk.found(of(0), "landscape", expected)?;
     // If no symbol can stay, what it would add does not matter.
     let symbol = of(1).map_or(edge, |one| one - edge);
     let expect = |ends| edge + f64::from(kept(ends)) * symbol;

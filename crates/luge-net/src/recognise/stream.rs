@@ -99,7 +99,15 @@ pub(super) fn read(walk: &mut Walk<'_>) -> Found<StreamLayers> {
     walk.name("fixed", fixed);
     walk.hold("fixed = reshape(fixed_cells)\nfixed_cells = linear(held)")?;
     let (fixed_cells, places) = memory_cells(walk, table.n_trained())?;
-    let (format, order, renewed, uses) = sample_uses(walk)?;
+    let (Op::Quantize(format, _), Op::Gather(order, _)) = (walk.op("bits"), walk.op("ordered")) else {
+        unreachable!("matched as these");
+    };
+    let is_first = matches!(walk.op("taken"), Op::Gather(positions, _) if *positions == [0]);
+    walk.require(is_first, "taken", "whether a batch is taken")?;
+    let (renewing, uses) = (walk.map("renewing"), walk.map("uses"));
+    let renewed = bit_uses(renewing, renewing.n_outputs(), |row, col| (row, col));
+    let renewed = renewed.filter(|_| uses.n_outputs() == 2);
+    let of_vertices = bit_uses(uses, uses.n_inputs(), |row, col| (col, row));
     let layers = StreamLayers {
         table: Arc::clone(table),
         vertex: walk.unit_rate("x")?,
@@ -111,10 +119,10 @@ pub(super) fn read(walk: &mut Walk<'_>) -> Found<StreamLayers> {
         targets: walk.input("y")?,
         carrier,
         gain,
-        format,
-        order,
-        renewed,
-        uses,
+        format: *format,
+        order: order.clone(),
+        renewed: walk.found(renewed, "renewing", "the bits that are renewed")?,
+        uses: walk.found(of_vertices, "uses", "whether the vertices take or latch")?,
         fixed_cells,
         places,
         primary: walk.node("primary"),
@@ -157,7 +165,7 @@ fn places_of(map: &LinearMap) -> Option<Vec<usize>> {
 fn memory_cells(walk: &Walk<'_>, n_trained: usize) -> Found<(Values, Vec<usize>)> {
     let expected = "rows of constants and of the memory's bits";
     let map = walk.map("fixed_cells");
-    let Some(places) = places_of(map) else { return walk.refuse("fixed_cells", expected) };
+    let places = walk.found(places_of(map), "fixed_cells", expected)?;
     let fixed = Values::new(walk.shape("fixed"), map.bias().into_owned());
     let mut of_memory = vec![false; fixed.data.len()];
     places.iter().for_each(|&place| of_memory[place] = true);
@@ -169,24 +177,6 @@ fn memory_cells(walk: &Walk<'_>, n_trained: usize) -> Found<(Values, Vec<usize>)
     let unbiased = fresh.same_bias().is_some_and(|bias| same(bias, 0.0));
     walk.require(alike && unbiased, "fresh_cells", "the memory's change in its cells")?;
     Ok((fixed, places))
-}
-
-/// The number format and the order of the numbers, when each bit is overwritten, and what each vertex does with a batch.
-#[expect(clippy::type_complexity, reason = "four answers to one question")]
-fn sample_uses(walk: &Walk<'_>) -> Found<(NumberFormat, Vec<usize>, Vec<BitUse>, Vec<BitUse>)> {
-    let (Op::Quantize(format, _), Op::Gather(order, _)) = (walk.op("bits"), walk.op("ordered")) else {
-        unreachable!("held to be these");
-    };
-    let is_first = matches!(walk.op("taken"), Op::Gather(positions, _) if *positions == [0]);
-    walk.require(is_first, "taken", "whether a batch is taken")?;
-    let (renewing, uses) = (walk.map("renewing"), walk.map("uses"));
-    let renewed =
-        bit_uses(renewing, renewing.n_outputs(), |row, col| (row, col)).filter(|_| uses.n_outputs() == 2);
-    let Some(renewed) = renewed else { return walk.refuse("renewing", "the bits that are renewed") };
-    match bit_uses(uses, uses.n_inputs(), |row, col| (col, row)) {
-        Some(uses) => Ok((*format, order.clone(), renewed, uses)),
-        None => walk.refuse("uses", "whether the vertices take or latch"),
-    }
 }
 
 /// For each of `n` others, at most one of two units, take and latch; `ends` gives the other end of an arc, then the unit.

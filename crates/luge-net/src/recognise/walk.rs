@@ -210,6 +210,11 @@ impl<'n> Walk<'n> {
         if holds { Ok(()) } else { self.refuse(name, expected) }
     }
 
+    /// What was found at a node; if nothing was, the node is refused.
+    pub(super) fn found<T>(&self, found: Option<T>, name: &str, expected: &'static str) -> Found<T> {
+        found.map_or_else(|| self.refuse(name, expected), Ok)
+    }
+
     /// The result of `pick` on a node's operation.
     pub(super) fn pick<T>(
         &self,
@@ -217,7 +222,7 @@ impl<'n> Walk<'n> {
         expected: &'static str,
         pick: impl FnOnce(&'n Op) -> Option<T>,
     ) -> Found<T> {
-        pick(self.op(name)).map_or_else(|| self.refuse(name, expected), Ok)
+        self.found(pick(self.op(name)), name, expected)
     }
 
     /// The map of a node that matched a linear operation.

@@ -81,9 +81,9 @@ pub(super) fn check_constants(form: &Form) -> Result<(), TrainError> {
 
 /// Remembered steps are told from those at rest by the level of the landscape, so the switch must open upwards.
 pub(super) fn check_switch(layers: &SparseLayers) -> Result<(), TrainError> {
-    match layers.joint {
-        Some(joint) if joint.running.slope <= 0.0 => {
-            let why = format!("the switch opens by {} with the landscape's loss", joint.running.slope);
+    match layers.output {
+        Some(output) if output.running.slope <= 0.0 => {
+            let why = format!("the switch opens by {} with the landscape's loss", output.running.slope);
             Err(TrainError::NotExact { why })
         }
         _ => Ok(()),

@@ -2,8 +2,11 @@
 
 use luge_net::{LOCAL_COLUMNS, StepRule, Values};
 
-use super::{Carried, Differs, SituationCheck};
-use crate::{ROUNDING, Snapshot, best_vertex, sparse};
+use super::{Differs, SituationCheck};
+use crate::{
+    ROUNDING, Snapshot, best_vertex,
+    sparse::{self, Carried},
+};
 
 /// The weights around the heads, as an engine holds them.
 #[derive(Clone, PartialEq, Debug)]

@@ -13,7 +13,7 @@ use crate::{PackedCells, TrainError};
 #[derive(Clone, Debug)]
 pub(crate) struct OutputStage<'n> {
     network: &'n Network,
-    joint: OutputWiring,
+    wiring: OutputWiring,
     inputs: Vec<Values>,
     /// z.
     pub(crate) labels: Values,
@@ -21,16 +21,16 @@ pub(crate) struct OutputStage<'n> {
     targets: Values,
     /// psi: 1 before the labels are read, 0 after.
     initial: f64,
-    carried: Carried,
+    carrier: CarrierState,
 }
 
 /// The carrier for the current labels.
 #[derive(Clone, Debug)]
-enum Carried {
+enum CarrierState {
     /// The label and the target of the first entry, which carries the loss, and the squares of all other residuals.
     Offset { first: f64, target: f64, others: f64 },
     /// The direction f, and a cache of results: without drift a landscape's loss has few values.
-    Direction { f: Vec<f64>, recent: Vec<Cell<(u64, Through)>> },
+    Direction { f: Vec<f64>, recent: Vec<Cell<(u64, Carried)>> },
 }
 
 /// The size of that cache.
@@ -38,7 +38,7 @@ const N_RECENT: usize = 64;
 
 /// The network's loss, and its derivative by the landscape's loss, which scales the landscape's gradient.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Through {
+pub(crate) struct Carried {
     pub(crate) loss: f64,
     pub(crate) gain: f64,
 }
@@ -46,21 +46,21 @@ pub(crate) struct Through {
 impl<'n> OutputStage<'n> {
     pub(crate) fn new(
         network: &'n Network,
-        joint: OutputWiring,
+        wiring: OutputWiring,
         labels: &Values,
         inputs: &[Values],
     ) -> Result<Self, TrainError> {
-        let Op::Input(targets) = network.node(joint.targets).op else {
+        let Op::Input(targets) = network.node(wiring.targets).op else {
             return Err(TrainError::NotSparse { why: "the targets are not an input" });
         };
         let mut around = Self {
             network,
-            joint,
+            wiring,
             inputs: inputs.to_vec(),
             labels: labels.clone(),
             targets: inputs[targets.index()].clone(),
             initial: 0.0,
-            carried: Carried::Offset { first: 0.0, target: 0.0, others: 0.0 },
+            carrier: CarrierState::Offset { first: 0.0, target: 0.0, others: 0.0 },
         };
         around.refresh();
         Ok(around)
@@ -77,7 +77,7 @@ impl<'n> OutputStage<'n> {
 
     /// Whether the output is that of the primary network.
     pub(crate) fn finished(&self, landscape: f64) -> Result<bool, TrainError> {
-        match self.joint.running.at(landscape) {
+        match self.wiring.running.at(landscape) {
             1.0 => Ok(false),
             0.0 => Ok(true),
             open => Err(TrainError::Between { switch: "running", open }),
@@ -87,12 +87,12 @@ impl<'n> OutputStage<'n> {
     /// Whether the output is the carrier alone.
     #[inline]
     pub(crate) fn running(&self, landscape: f64) -> bool {
-        self.joint.running.at(landscape).total_cmp(&1.0).is_eq()
+        self.wiring.running.at(landscape).total_cmp(&1.0).is_eq()
     }
 
     /// z + r - y: the residuals before the labels are read, and the gradient of the loss by z.
     fn residuals(&self) -> impl Iterator<Item = f64> {
-        let copied = self.labels.data.iter().map(|z| z + self.joint.label_offset);
+        let copied = self.labels.data.iter().map(|z| z + self.wiring.label_offset);
         copied.zip(&self.targets.data).map(|(copied, y)| copied - y)
     }
 
@@ -112,32 +112,32 @@ impl<'n> OutputStage<'n> {
 
     /// The network's loss for a loss of the landscape, while the output is the carrier.
     #[inline]
-    pub(crate) fn carry(&self, landscape: f64) -> Through {
+    pub(crate) fn carry(&self, landscape: f64) -> Carried {
         let root = (2.0 * landscape).sqrt();
-        match &self.carried {
-            Carried::Offset { first, target, others } => {
+        match &self.carrier {
+            CarrierState::Offset { first, target, others } => {
                 let residual = first + root - target;
-                Through {
+                Carried {
                     loss: 0.5 * (residual * residual + others),
                     gain: residual / faults::number("gain of the offset", root, 2.0 * root),
                 }
             }
-            Carried::Direction { f, recent } => {
+            CarrierState::Direction { f, recent } => {
                 let bits = landscape.to_bits();
                 let place = &recent[(bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize];
-                let (known, through) = place.get();
+                let (known, carried) = place.get();
                 if known == bits {
-                    return through;
+                    return carried;
                 }
-                let through = self.carry_along(f, root);
-                place.set((bits, through));
-                through
+                let carried = self.carry_along(f, root);
+                place.set((bits, carried));
+                carried
             }
         }
     }
 
     /// The same for a direction: computed entry by entry, rounded as the network rounds.
-    fn carry_along(&self, f: &[f64], root: f64) -> Through {
+    fn carry_along(&self, f: &[f64], root: f64) -> Carried {
         let (mut squares, mut slope) = (0.0, 0.0);
         for (f, y) in f.iter().zip(&self.targets.data) {
             let residual = root * f - y;
@@ -145,13 +145,13 @@ impl<'n> OutputStage<'n> {
             slope += residual * f;
         }
         let gain = faults::number("gain along a direction", slope / root, 1.0 + 1e-6);
-        Through { loss: 0.5 * squares, gain }
+        Carried { loss: 0.5 * squares, gain }
     }
 
     /// The loss once both switches are closed: that of the primary network. `cell` says what a cell of a track holds.
     pub(crate) fn primary_loss_of(&self, layers: &SparseLayers, cell: &dyn Fn(usize, i64) -> f64) -> f64 {
         let weights = self.weights(Some((layers, cell)));
-        let out = evaluate_node(self.network, &weights, &self.inputs, self.joint.primary);
+        let out = evaluate_node(self.network, &weights, &self.inputs, self.wiring.primary);
         let half = faults::number("loss once halted", 0.5, 0.25);
         half * out.data.iter().zip(&self.targets.data).map(|(out, y)| (out - y) * (out - y)).sum::<f64>()
     }
@@ -164,23 +164,23 @@ impl<'n> OutputStage<'n> {
     }
 
     fn weights<'a>(&'a self, tapes: Option<Tapes<'a>>) -> Held<'a> {
-        Held { network: self.network, labels: (self.joint.labels, &self.labels), tapes }
+        Held { network: self.network, labels: (self.wiring.labels, &self.labels), tapes }
     }
 
     fn refresh(&mut self) {
         let size: f64 = self.labels.data.iter().map(|z| z * z).sum();
-        self.initial = self.joint.initial.at(size);
+        self.initial = self.wiring.initial.at(size);
         let residuals: Vec<f64> = self.residuals().collect();
-        self.carried = match self.joint.carrier {
-            Carrier::Offset => Carried::Offset {
-                first: self.labels.data[0] + self.joint.label_offset,
+        self.carrier = match self.wiring.carrier {
+            Carrier::Offset => CarrierState::Offset {
+                first: self.labels.data[0] + self.wiring.label_offset,
                 target: self.targets.data[0],
                 others: residuals[1..].iter().map(|r| r * r).sum(),
             },
             Carrier::Direction(node) => {
                 let f = evaluate_node(self.network, &self.weights(None), &self.inputs, node).data;
-                let nothing = (f64::NAN.to_bits(), Through { loss: f64::NAN, gain: f64::NAN });
-                Carried::Direction { f, recent: vec![Cell::new(nothing); N_RECENT] }
+                let nothing = (f64::NAN.to_bits(), Carried { loss: f64::NAN, gain: f64::NAN });
+                CarrierState::Direction { f, recent: vec![Cell::new(nothing); N_RECENT] }
             }
         };
     }

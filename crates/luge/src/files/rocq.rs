@@ -113,7 +113,7 @@ pub fn extended(extended: &Extended) -> Option<ProofExport> {
     let network = extended.network();
     let layers = network.sparse_layers().ok()?;
     let OutputWiring { label_offset, targets, initial, running, carrier: Carrier::Offset, primary, .. } =
-        layers.joint?
+        layers.output?
     else {
         return None;
     };

@@ -285,7 +285,7 @@ pub(crate) fn switches_are_the_graphs() {
         let lesson = room.lesson();
         let (extended, inputs) = (lesson.extended(), lesson.inputs());
         let network = extended.network();
-        let joint = network.sparse_layers().expect("layers").joint.expect("an extended network");
+        let output = network.sparse_layers().expect("layers").output.expect("an extended network");
         let one =
             network.numbered_nodes().find(|(_, node)| matches!(&node.op, Op::Constant(v) if v.data == [1.0]));
         let one = one.expect("a constant").0;
@@ -295,7 +295,7 @@ pub(crate) fn switches_are_the_graphs() {
         for level in ends.into_iter().flat_map(|end| [end * (1.0 - 1e-4), end, end * (1.0 + 1e-4)]) {
             let flat = network.with_op(extended.nodes().landscape, Op::Sum(vec![(level, one)]));
             let open = evaluate_node(&flat, extended.initial(), &inputs, extended.nodes().running).data[0];
-            assert_eq!(open.to_bits(), joint.running.at(level).to_bits(), "at {level}");
+            assert_eq!(open.to_bits(), output.running.at(level).to_bits(), "at {level}");
         }
     }
 }
