@@ -53,7 +53,7 @@ def test_a_trained_network_says_what_was_proved():
 
 
 def test_what_is_no_circuit_is_refused():
-    with pytest.raises(luge.LugeError, match="no learner or circuit that ships"):
+    with pytest.raises(luge.LugeError, match="not a learner or circuit that ships"):
         luge.ordinary.network("nothing")
     with pytest.raises(luge.LugeError, match="float16"):
         luge.ordinary.network(dtype="float16")
