@@ -9,10 +9,15 @@ use luge_net::VertexTable;
 use super::legality::differentiate;
 use crate::{TrainError, sparse::Sparse};
 
+/// The most vertices whose columns' places are kept.
+const MAX_PLACES: usize = 1 << 16;
+
 /// Everything that has been differentiated, column by column.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
     remembered: Vec<Option<Remembered>>,
+    /// The place of every vertex's column, counted from 1; 0: not known yet. Empty where vertices are many.
+    places: Vec<u32>,
     pub(super) levels: Levels,
     /// Levels at or below this one are looked at closely.
     pub(super) low: f64,
@@ -44,9 +49,37 @@ pub(super) struct Levels {
     pub(super) other: f64,
 }
 
+/// How many tracks there are in a mask; there is often none.
+#[inline]
+fn count(tracks: u32) -> f64 {
+    if tracks == 0 { 0.0 } else { f64::from(tracks.count_ones()) }
+}
+
 impl Columns {
     pub(super) fn new(table: &VertexTable, levels: Levels, low: f64) -> Self {
-        Self { remembered: vec![None; table.n_columns()], levels, low }
+        let n_places = if table.n_vertices() <= MAX_PLACES { table.n_vertices() } else { 0 };
+        Self { remembered: vec![None; table.n_columns()], places: vec![0; n_places], levels, low }
+    }
+
+    /// What the column of a vertex does, remembered or differentiated.
+    #[inline]
+    pub(super) fn at_vertex(
+        &mut self,
+        table: &VertexTable,
+        probe: &mut Sparse<'_>,
+        vertex: usize,
+        (block, symbols): (usize, u32),
+    ) -> Result<&mut Remembered, TrainError> {
+        let place = match self.places.get_mut(vertex) {
+            None => table.place(block, symbols),
+            Some(place) => {
+                if *place == 0 {
+                    *place = table.place(block, symbols) as u32 + 1;
+                }
+                *place as usize - 1
+            }
+        };
+        self.at_place(table, probe, place, (block, symbols))
     }
 
     /// What the column of a block does on these symbols, remembered or differentiated.
@@ -58,19 +91,39 @@ impl Columns {
         block: usize,
         symbols: u32,
     ) -> Result<&mut Remembered, TrainError> {
-        let remembered = &mut self.remembered[table.place(block, symbols)];
-        match remembered {
+        self.at_place(table, probe, table.place(block, symbols), (block, symbols))
+    }
+
+    #[inline]
+    fn at_place(
+        &mut self,
+        table: &VertexTable,
+        probe: &mut Sparse<'_>,
+        place: usize,
+        (block, symbols): (usize, u32),
+    ) -> Result<&mut Remembered, TrainError> {
+        match &mut self.remembered[place] {
             Some(known) => Ok(known),
-            nothing => {
-                let mut new = Remembered::learn(table, probe, (block, symbols), &self.levels)?;
-                new.confirm_all(table, probe, (block, symbols), &self.levels);
-                Ok(nothing.insert(new))
-            }
+            nothing => Remembered::learn_all(table, probe, (block, symbols), &self.levels)
+                .map(|learnt| nothing.insert(learnt)),
         }
     }
 }
 
 impl Remembered {
+    /// Differentiates a column in all its cases.
+    #[cold]
+    fn learn_all(
+        table: &VertexTable,
+        probe: &mut Sparse<'_>,
+        at: (usize, u32),
+        levels: &Levels,
+    ) -> Result<Self, TrainError> {
+        let mut learnt = Self::learn(table, probe, at, levels)?;
+        learnt.confirm_all(table, probe, at, levels);
+        Ok(learnt)
+    }
+
     /// Differentiates in a block on these symbols to see what its column does.
     fn learn(
         table: &VertexTable,
@@ -115,10 +168,7 @@ impl Remembered {
         let flipped = (symbols ^ ahead) & self.looks_at;
         let stays = flipped == 0 && self.next as usize == block;
         let other = if stays { 0.0 } else { levels.other };
-        self.level
-            + levels.write * f64::from(changed.count_ones())
-            + levels.flip * f64::from(flipped.count_ones())
-            + other
+        self.level + levels.write * count(changed) + levels.flip * count(flipped) + other
     }
 
     /// Whether every case that can occur was differentiated.

@@ -26,6 +26,9 @@ const FEW_ROWS: usize = 16;
 /// The most macrosteps that are remembered.
 const MAX_RECORDS: usize = 1 << 20;
 
+/// At first there are places for two to the power of so many records.
+const LOG_PLACES: u32 = 10;
+
 /// Powers of the digest's multiplier.
 const POWERS: [u64; MAX_STEPS as usize + 1] = {
     let mut powers = [1; MAX_STEPS as usize + 1];
@@ -44,6 +47,7 @@ struct Window {
     masks: [u64; 2],
     /// The first cell, counted from the head.
     offset: i32,
+    width: u32,
     track: u8,
     /// Where the first cell's bit stands in its word.
     shift: u8,
@@ -59,11 +63,7 @@ impl Window {
     fn new(track: usize, offset: i32, width: u32, at: u32) -> Self {
         let mask = ((1_u128 << width) - 1) << at;
         let masks = [mask as u64, (mask >> 64) as u64];
-        Self { masks, offset, track: track as u8, shift: (at % 64) as u8 }
-    }
-
-    fn width(&self) -> u32 {
-        self.masks[0].count_ones() + self.masks[1].count_ones()
+        Self { masks, offset, width, track: track as u8, shift: (at % 64) as u8 }
     }
 
     #[inline]
@@ -155,6 +155,8 @@ pub(super) struct Macrosteps {
     windows: Vec<Window>,
     /// Each at the place its key hashes to, or in the next free one.
     records: Vec<Record>,
+    /// How many bits the number of a place has less than 64.
+    spare: u32,
     /// The number of the record at each place.
     numbers: Vec<u32>,
     known: Vec<Begins>,
@@ -187,8 +189,9 @@ impl Macrosteps {
         (table.n_blocks() < 1 << 24).then(|| Self {
             entries: EntryPoints::new(table.n_blocks()),
             windows: Vec::new(),
-            records: vec![Record::NONE; 1 << 10],
-            numbers: vec![0; 1 << 10],
+            records: vec![Record::NONE; 1 << LOG_PLACES],
+            spare: 64 - LOG_PLACES,
+            numbers: vec![0; 1 << LOG_PLACES],
             known: Vec::new(),
         })
     }
@@ -252,8 +255,9 @@ impl Macrosteps {
                 } else {
                     windows.iter().for_each(|window| window.show(&tapes.cells, &tapes.heads, &mut key));
                 }
-                let Some(place) = find(&self.records, key) else { break 'run Pause::Unknown(key) };
-                let record = &self.records[place];
+                let Some((place, record)) = find(&self.records, self.spare, key) else {
+                    break 'run Pause::Unknown(key);
+                };
                 let steps = u64::from(record.steps());
                 if steps.wrapping_sub(1) >= left {
                     break 'run Pause::Single;
@@ -264,13 +268,9 @@ impl Macrosteps {
                         window.flip(part, &mut tapes.cells, &tapes.heads);
                     }
                 }
-                let (few, more) = record.moved.split_at(FEW_ROWS);
-                let add = |heads: &mut [i32], moved: &[i8]| {
-                    heads.iter_mut().zip(moved).for_each(|(head, &moved)| *head += i32::from(moved));
-                };
-                add(&mut tapes.heads[..FEW_ROWS], few);
+                move_heads::<0, FEW_ROWS>(&mut tapes.heads, &record.moved);
                 if many_rows {
-                    add(&mut tapes.heads[FEW_ROWS..], more);
+                    move_heads::<FEW_ROWS, { MAX_ROWS - FEW_ROWS }>(&mut tapes.heads, &record.moved);
                 }
                 path = path.wrapping_mul(POWERS[steps as usize & 255]).wrapping_add(record.digest);
                 left -= steps;
@@ -298,15 +298,16 @@ impl Macrosteps {
         position: &mut Position<'_>,
     ) -> Result<bool, TrainError> {
         let block = *position.block;
-        let entry = &mut self.entries.of_block[block];
-        let windows = &mut self.windows[entry.first as usize..entry.end as usize];
-        let mut walk = Walk::shown(block, windows, key);
+        let EntryPoint { first, end, .. } = self.entries.of_block[block];
+        let mut walk = Walk::through(block, &self.windows[first as usize..end as usize], key);
         let most = u64::from(MAX_STEPS).min(*position.remaining) as u32;
-        walk.follow(source, most)?;
+        while walk.steps < most && (self.compose(&mut walk, most) || walk.step(source)?.is_some()) {}
         if walk.steps == most && most < MAX_STEPS {
             // Another time it may be longer.
             return Ok(false);
         }
+        let entry = &mut self.entries.of_block[block];
+        let windows = &mut self.windows[first as usize..end as usize];
         let mut changed = [0, (walk.block as u64) << 32 | u64::from(walk.steps) << 56];
         for i in 0..windows.len() {
             let part = walk.left(&windows[i]) ^ windows[i].part(key);
@@ -316,8 +317,7 @@ impl Macrosteps {
                 entry.n_changing += 1;
             }
         }
-        let moved = walk.moved.map(|moved| moved as i8);
-        self.add(Record { key, digest: walk.digest, changed, moved });
+        self.add(Record { key, digest: walk.digest, changed, moved: walk.moved() });
         self.entries.met(block);
         if walk.steps > 0 {
             // They are made at once, so their losses are the run's.
@@ -327,11 +327,27 @@ impl Macrosteps {
         Ok(walk.steps > 0)
     }
 
+    /// Goes on by a record of the first windows that the walk's block had, if all they show is shown; whether there is one.
+    #[inline]
+    fn compose(&self, walk: &mut Walk, most: u32) -> bool {
+        let tag = self.entries.first_tags[walk.block];
+        let windows = &self.entries.tags[tag as usize].1;
+        let windows = self.windows.get(windows.start as usize..windows.end as usize).unwrap_or_default();
+        if windows.is_empty() {
+            return false;
+        }
+        let Some([low, high]) = walk.content(windows) else { return false };
+        let found = find(&self.records, self.spare, [low, high | u64::from(tag) << 32]);
+        let Some((_, record)) = found else { return false };
+        record.steps() > 0 && walk.steps + record.steps() <= most && walk.make(record, windows)
+    }
+
     fn add(&mut self, record: Record) {
         let number = self.known.len() as u32;
         self.known.push(Begins { key: record.key, steps: record.steps() });
         if 2 * self.known.len() > self.records.len() {
             let n_places = 2 * self.records.len();
+            self.spare -= 1;
             let records = std::mem::replace(&mut self.records, vec![Record::NONE; n_places]);
             let numbers = std::mem::replace(&mut self.numbers, vec![0; n_places]);
             records.iter().zip(numbers).for_each(|(record, number)| self.put(record, number));
@@ -341,7 +357,7 @@ impl Macrosteps {
 
     fn put(&mut self, record: &Record, number: u32) {
         if record.key != Record::NONE.key {
-            let mut place = place(record.key, self.records.len());
+            let mut place = place(record.key, self.spare);
             while self.records[place].key != Record::NONE.key {
                 place = (place + 1) & (self.records.len() - 1);
             }
@@ -362,11 +378,11 @@ impl Macrosteps {
         let Some(&Begins { key, steps: n_steps }) = self.known.get(id.index()) else { return Ok(steps) };
         let (block, windows) = &self.entries.tags[(key[1] >> 32) as usize];
         let windows = &self.windows[windows.start as usize..windows.end as usize];
-        let mut walk = Walk::shown(*block as usize, windows, key);
+        let mut walk = Walk::through(*block as usize, windows, key);
         let mut source = Source { table, columns, probe };
         while walk.steps < n_steps {
-            let Some(stepped) = walk.step(&mut source, |_, _| {})? else { break };
-            let Stepped { from, landscape, left, right, flipped } = stepped;
+            let Some(stepped) = walk.step(&mut source)? else { break };
+            let Stepped { from, landscape, left, right, flipped, .. } = stepped;
             match steps.changes.last_mut() {
                 Some(last) => last.vertex = from,
                 None => steps.from = from,
@@ -384,21 +400,29 @@ impl Macrosteps {
     }
 }
 
-/// Where a record with this key stands, or would if that place were free.
+/// Moves the heads of `N` rows from one on, several at once.
 #[inline]
-fn place(key: [u64; 2], n_places: usize) -> usize {
-    let mixed = key[0].wrapping_mul(MULTIPLIER).wrapping_add(key[1].wrapping_mul(0xd6e8_feb8_6659_fd93));
-    (mixed >> (64 - n_places.trailing_zeros())) as usize
+fn move_heads<const FROM: usize, const N: usize>(heads: &mut [i32; N_HEADS], moved: &[i8; MAX_ROWS]) {
+    let moved: [i8; N] = std::array::from_fn(|i| moved[FROM + i]);
+    let to: [i32; N] = std::array::from_fn(|i| heads[FROM + i] + i32::from(moved[i]));
+    heads[FROM..FROM + N].copy_from_slice(&to);
 }
 
-/// The place of the record with this key.
+/// Where a record with this key stands, or would if that place were free, among places whose number has so many bits less than 64.
 #[inline]
-fn find(records: &[Record], key: [u64; 2]) -> Option<usize> {
-    let mut place = place(key, records.len());
+fn place(key: [u64; 2], spare: u32) -> usize {
+    let mixed = key[0].wrapping_mul(MULTIPLIER).wrapping_add(key[1].wrapping_mul(0xd6e8_feb8_6659_fd93));
+    (mixed >> (spare & 63)) as usize
+}
+
+/// The record with this key, and its place.
+#[inline]
+fn find(records: &[Record], spare: u32, key: [u64; 2]) -> Option<(usize, &Record)> {
+    let mut place = place(key, spare);
     loop {
         let record = records.get(place)?;
         if record.key == key {
-            return Some(place);
+            return Some((place, record));
         }
         if record.key == Record::NONE.key {
             return None;

@@ -27,7 +27,7 @@ pub(super) struct Habits {
 
 impl Default for Habits {
     fn default() -> Self {
-        Self { worth: 32, least: 256, few: 64, rare: 4 }
+        Self { worth: 32, least: 256, few: 128, rare: 4 }
     }
 }
 
@@ -62,6 +62,8 @@ pub(super) struct EntryPoints {
     pub(super) of_block: Vec<EntryPoint>,
     /// The narrower windows of blocks that have been given wider ones.
     before: Vec<Option<EntryPoint>>,
+    /// The tag of the first windows that each block had; 0: it has had none.
+    pub(super) first_tags: Vec<u32>,
     /// The block and the windows of every tag.
     pub(super) tags: Vec<(u32, std::ops::Range<u32>)>,
     pub(super) habits: Habits,
@@ -72,6 +74,7 @@ impl EntryPoints {
         Self {
             of_block: vec![EntryPoint::default(); n_blocks],
             before: vec![None; n_blocks],
+            first_tags: vec![0; n_blocks],
             tags: vec![(0, 0..0)],
             habits: Habits::default(),
         }
@@ -93,6 +96,9 @@ impl EntryPoints {
         (entry.first, entry.end) = (first as u32, (first + windows.len()) as u32);
         (entry.tag, entry.review) = (self.tags.len() as u32, review);
         entry.in_one_word = windows.iter().all(|window| window.masks[1] == 0);
+        if self.first_tags[block] == 0 {
+            self.first_tags[block] = entry.tag;
+        }
         self.tags.push((block as u32, entry.first..entry.end));
     }
 

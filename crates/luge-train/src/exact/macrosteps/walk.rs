@@ -2,12 +2,12 @@
 
 use luge_net::{VertexTable, tracks};
 
-use super::{MAX_STEPS, Window};
+use super::{MAX_STEPS, POWERS, Record, Window};
 use crate::{
     TrainError,
     exact::{
         columns::Columns,
-        tapes::{MAX_ROWS, REACH, Tapes},
+        tapes::{MAX_ROWS, N_HEADS, REACH, Tapes},
     },
     sparse::Sparse,
     visit,
@@ -28,6 +28,9 @@ pub(super) struct Stepped {
     pub(super) left: u32,
     pub(super) right: u32,
     pub(super) flipped: u32,
+    /// The tracks on which it depends on the cell under the head, and on the cell to which the head moves.
+    under: u32,
+    ahead: u32,
 }
 
 /// Steps that have been followed.
@@ -39,13 +42,12 @@ pub(super) struct Walk {
     pub(super) digest: u64,
     /// The lowest and highest landscape loss.
     pub(super) range: (f64, f64),
-    /// How far each head has come.
-    pub(super) moved: [i32; MAX_ROWS],
-    /// The cells of each track that are shown, the first in the lowest bit.
-    pub(super) cells: [u64; MAX_ROWS],
-    /// The first cell of each track that is shown, counted from where its head was, and how many are.
-    first: [i32; MAX_ROWS],
-    width: [u32; MAX_ROWS],
+    /// The cells of each track that are shown, the first in the lowest bit, and how many are.
+    cells: [u64; N_HEADS],
+    width: [u32; N_HEADS],
+    /// The cell that each head is on, counted from the first one shown, and the cell it was on.
+    heads: [i32; N_HEADS],
+    start: [i32; N_HEADS],
 }
 
 impl Walk {
@@ -55,21 +57,24 @@ impl Walk {
             steps: 0,
             digest: 0,
             range: (f64::INFINITY, f64::NEG_INFINITY),
-            moved: [0; MAX_ROWS],
-            cells: [0; MAX_ROWS],
-            first: [0; MAX_ROWS],
-            width: [0; MAX_ROWS],
+            cells: [0; N_HEADS],
+            width: [0; N_HEADS],
+            heads: [0; N_HEADS],
+            start: [0; N_HEADS],
         }
     }
 
+    fn show(&mut self, window: &Window, cells: u64) {
+        let track = window.track();
+        (self.cells[track], self.width[track]) = (cells, window.width);
+        (self.heads[track], self.start[track]) = (-window.offset, -window.offset);
+    }
+
     /// On what these windows show, one for each of a few tracks.
-    pub(super) fn shown(block: usize, windows: &[Window], content: [u64; 2]) -> Self {
+    pub(super) fn through(block: usize, windows: &[Window], content: [u64; 2]) -> Self {
         let mut walk = Self::new(block);
         for window in windows {
-            let track = window.track();
-            walk.first[track] = window.offset;
-            walk.width[track] = window.width();
-            walk.cells[track] = window.part(content).rotate_right(u32::from(window.shift));
+            walk.show(window, window.part(content).rotate_right(u32::from(window.shift)));
         }
         walk
     }
@@ -79,80 +84,145 @@ impl Walk {
         self.cells[window.track()].rotate_left(u32::from(window.shift))
     }
 
+    /// How far the head of a track has come.
+    fn offset(&self, track: usize) -> i32 {
+        self.heads[track] - self.start[track]
+    }
+
+    /// How far each head has come.
+    pub(super) fn moved(&self) -> [i8; MAX_ROWS] {
+        std::array::from_fn(|track| self.offset(track) as i8)
+    }
+
     /// On the cells of each track from one on, counted from its head.
     fn around(block: usize, tapes: &Tapes, first: &[i32; MAX_ROWS]) -> Self {
-        let mut walk = Self { first: *first, ..Self::new(block) };
+        let mut walk = Self::new(block);
         for (track, &first) in first.iter().enumerate().take(tapes.n_rows()) {
             let mut content = [0; 2];
             let window = Window::new(track, first, Window::WIDEST, 0);
             window.show(&tapes.cells, &tapes.heads, &mut content);
-            (walk.width[track], walk.cells[track]) = (Window::WIDEST, content[0]);
+            walk.show(&window, content[0]);
         }
         walk
     }
 
-    /// The symbols of some tracks, each so far from where its head is now; `None` if one is not shown.
+    /// The symbol so many cells from the head of a track; `None` if it is not shown.
     #[inline]
-    fn symbols(&self, mask: u32, beside: impl Fn(usize) -> i32) -> Option<u32> {
-        let mut symbols = 0;
-        for track in tracks(mask) {
-            let at = (self.moved[track] + beside(track) - self.first[track]) as u32;
-            if at >= self.width[track] {
+    fn symbol(&self, track: usize, beside: i32) -> Option<u32> {
+        let at = (self.heads[track % N_HEADS] + beside) as u32;
+        (at < self.width[track % N_HEADS]).then(|| (self.cells[track % N_HEADS] >> (at & 63)) as u32 & 1)
+    }
+
+    /// The content of windows, but for their tag; `None` if not all of their cells are shown.
+    #[inline]
+    pub(super) fn content(&self, windows: &[Window]) -> Option<[u64; 2]> {
+        let mut content = [0; 2];
+        for window in windows {
+            let (track, first) = (window.track(), self.heads[window.track()] + window.offset);
+            if first < 0 || first as u32 + window.width > self.width[track] {
                 return None;
             }
-            symbols |= ((self.cells[track] >> at & 1) as u32) << track;
+            let turned = (self.cells[track] >> (first & 63)).rotate_left(u32::from(window.shift));
+            content[0] |= turned & window.masks[0];
+            content[1] |= turned & window.masks[1];
+        }
+        Some(content)
+    }
+
+    /// Makes the steps of a record that begins here, whose windows these are, if no head can come too far on the way; whether it does.
+    #[inline]
+    pub(super) fn make(&mut self, record: &Record, windows: &[Window]) -> bool {
+        let offsets = self.heads.iter().zip(&self.start).map(|(head, start)| (head - start).abs());
+        if offsets.fold(0, i32::max) + record.steps() as i32 > REACH {
+            return false;
+        }
+        for window in windows {
+            let part = window.part(record.changed).rotate_right(u32::from(window.shift));
+            let track = window.track();
+            self.cells[track] ^= part << ((self.heads[track] + window.offset) & 63);
+        }
+        self.heads.iter_mut().zip(record.moved).for_each(|(head, moved)| *head += i32::from(moved));
+        self.digest =
+            self.digest.wrapping_mul(POWERS[record.steps() as usize & 255]).wrapping_add(record.digest);
+        self.block = record.next();
+        self.steps += record.steps();
+        true
+    }
+
+    /// The symbols of some tracks, each under its head or where its head will be; `None` if one is not shown.
+    #[inline]
+    fn symbols(&self, mask: u32, (left, right): (u32, u32)) -> Option<u32> {
+        let mut symbols = 0;
+        for track in tracks(mask) {
+            symbols |= self.symbol(track, way(track, left, right))? << track;
         }
         Some(symbols)
     }
 
-    /// One more step; `None`, and no step, if it depends on what is not shown or must be looked at closely. `note` hears of every
-    /// cell that it depends on.
+    /// The symbols under the heads of a block's tracks, and its vertex with these symbols; `None` if one is not shown.
     #[inline]
-    pub(super) fn step(
-        &mut self,
-        source: &mut Source<'_, '_>,
-        mut note: impl FnMut(usize, i32),
-    ) -> Result<Option<Stepped>, TrainError> {
+    fn vertex(&self, table: &VertexTable) -> Option<(u32, usize)> {
+        let (mut symbols, mut combination) = (0, 0);
+        for (i, track) in tracks(table.looks_at(self.block)).enumerate() {
+            let symbol = self.symbol(track, 0)?;
+            symbols |= symbol << track;
+            combination |= symbol << i;
+        }
+        Some((symbols, table.vertices_of(self.block).start + combination as usize))
+    }
+
+    /// One more step; `None`, and no step, if it depends on what is not shown or must be looked at closely.
+    #[inline]
+    pub(super) fn step(&mut self, source: &mut Source<'_, '_>) -> Result<Option<Stepped>, TrainError> {
         let Source { table, columns, probe } = source;
         let block = self.block;
-        let Some(looked_at) = self.symbols(table.looks_at(block), |_| 0) else { return Ok(None) };
+        let Some((looked_at, from)) = self.vertex(table) else { return Ok(None) };
         let (low, levels) = (columns.low, columns.levels);
-        let action = columns.at(table, probe, block, looked_at)?;
+        let action = columns.at_vertex(table, probe, from, (block, looked_at))?;
         if !action.is_complete() {
             return Ok(None);
         }
         let unseen = action.put & !action.looks_at;
-        let way = |track: usize| (action.right >> track & 1) as i32 - (action.left >> track & 1) as i32;
-        let (seen_next, moves) = (action.looks_at & action.moves(), action.moves());
-        let Some(written_over) = self.symbols(unseen, |_| 0) else { return Ok(None) };
-        let Some(found) = self.symbols(seen_next, way) else { return Ok(None) };
+        let (left, right, moves) = (action.left, action.right, action.moves());
+        let seen_next = action.looks_at & moves;
+        let Some(written_over) = self.symbols(unseen, (0, 0)) else { return Ok(None) };
+        let Some(found) = self.symbols(seen_next, (left, right)) else { return Ok(None) };
         let symbols = looked_at | written_over;
         let written = action.written(symbols);
         let landscape = action.landscape(&levels, (block, symbols), written & !moves | found);
-        let far = |track: usize| (self.moved[track] + way(track)).abs() > REACH;
-        if landscape <= low || tracks(moves).any(far) {
+        if landscape <= low || self.goes_far(moves, (left, right)) {
             return Ok(None);
         }
-        tracks(action.looks_at | unseen).for_each(|track| note(track, self.moved[track]));
-        tracks(seen_next).for_each(|track| note(track, self.moved[track] + way(track)));
         let flipped = written ^ symbols;
         for track in tracks(flipped) {
-            self.cells[track] ^= 1 << (self.moved[track] - self.first[track]);
+            self.cells[track % N_HEADS] ^= 1 << (self.heads[track % N_HEADS] & 63);
         }
-        tracks(moves).for_each(|track| self.moved[track] += way(track));
-        let from = table.vertex(block, symbols);
+        tracks(moves).for_each(|track| self.heads[track % N_HEADS] += way(track, left, right));
         self.digest = visit(self.digest, from);
-        self.range = (self.range.0.min(landscape), self.range.1.max(landscape));
+        if landscape < self.range.0 {
+            self.range.0 = landscape;
+        }
+        if landscape > self.range.1 {
+            self.range.1 = landscape;
+        }
+        let (under, ahead) = (action.looks_at | unseen, seen_next);
         self.block = action.next as usize;
         self.steps += 1;
-        Ok(Some(Stepped { from, landscape, left: action.left, right: action.right, flipped }))
+        Ok(Some(Stepped { from, landscape, left, right, flipped, under, ahead }))
     }
 
-    /// Goes on for so many steps at most, as far as the windows show what steps depend on.
-    pub(super) fn follow(&mut self, source: &mut Source<'_, '_>, most: u32) -> Result<(), TrainError> {
-        while self.steps < most && self.step(source, |_, _| {})?.is_some() {}
-        Ok(())
+    /// Whether a head would come further than a macrostep may bring it.
+    #[inline]
+    fn goes_far(&self, moves: u32, (left, right): (u32, u32)) -> bool {
+        let far = |track: usize| (self.offset(track) + way(track, left, right)).abs() > REACH;
+        self.steps >= REACH as u32 && tracks(moves).any(far)
     }
+}
+
+/// How the head of a track moves.
+#[inline]
+fn way(track: usize, left: u32, right: u32) -> i32 {
+    (right >> track & 1) as i32 - (left >> track & 1) as i32
 }
 
 /// The cells of each track that steps depend on, counted from where its head was.
@@ -241,8 +311,11 @@ impl Shape {
         let (mut shape, mut grown, mut entered) = (self.clone(), self.clone(), None);
         while walk.steps < MAX_STEPS {
             let block = walk.block;
-            let stepped = walk.step(source, |track, offset| shape.add(track, offset))?;
-            if stepped.is_none() || shape.n_bits() > most_bits {
+            let Some(stepped) = walk.step(source)? else { break };
+            let Stepped { left, right, under, ahead, .. } = stepped;
+            tracks(under).for_each(|track| shape.add(track, walk.offset(track) - way(track, left, right)));
+            tracks(ahead).for_each(|track| shape.add(track, walk.offset(track)));
+            if shape.n_bits() > most_bits {
                 break;
             }
             grown = shape.clone();
