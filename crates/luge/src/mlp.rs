@@ -168,7 +168,7 @@ fn network_of(
 /// The circuit of a machine on its input, with the cells that its run needs.
 ///
 /// # Errors
-/// If the machine does not halt soon, or is no circuit.
+/// If the machine does not halt soon, or is not a circuit.
 pub fn machine_circuit(machine: &Machine, input: &Input, steps: Option<Step>) -> Result<Circuit, JobError> {
     let lowered = lowering::lower(machine, lowering::Moves::Keep)?;
     let input = lowered.encode(input);

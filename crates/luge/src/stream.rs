@@ -196,7 +196,7 @@ impl PreparedStream {
     /// The learner as a circuit that takes one sample at a time, and the registers that hold theta.
     ///
     /// # Errors
-    /// If samples are not one label in two's complement, or the machine is no circuit.
+    /// If samples are not one label in two's complement, or the machine is not a circuit.
     pub fn circuit(&self) -> Result<LearnerCircuit, JobError> {
         let layout = &self.layout;
         let NumberFormat::Fixed(fixed) = layout.format else {

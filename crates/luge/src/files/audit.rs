@@ -14,7 +14,9 @@ use crate::{
         predictor::Predictor,
     },
     job::{Data, JobError, StandardPrimaries},
+    mlp::MlpModel,
     run::follow::ObservationRate,
+    stream::StreamModel,
     training::{PreparedTraining, Simulated},
 };
 
@@ -68,8 +70,19 @@ impl AnyModel {
     ) -> Result<Verdict, ModelError> {
         let (certificate, same) = match self {
             Self::Training(model) => return model.verify(data.ok_or(ModelError::NoData)?, retrain, watch),
-            Self::Stream(model) => model.certify(data, |moment| watch(moment.step, moment.loss))?,
-            Self::Mlp(model) => model.certify(data, |step| watch(step, f64::NAN))?,
+            Self::Stream(model) => {
+                let job = model.job(data)?;
+                let prepared = job.prepare()?;
+                let report = prepared.train(|moment| watch(moment.step, moment.loss))?;
+                let again = StreamModel::new(&job, &prepared, &report);
+                (report.certificate, model.is_same(&again))
+            }
+            Self::Mlp(model) => {
+                let prepared = model.prepare(data)?;
+                let report = prepared.train(|step| watch(step, f64::NAN))?;
+                let again = MlpModel::new(&prepared, &report);
+                (report.certificate, model.is_same(&again))
+            }
         };
         Ok(Verdict::new(certificate, Some(same), Vec::new()))
     }

@@ -2,8 +2,6 @@
 //!
 //! All weights but the memory's biases follow from the circuit, so the file holds no others.
 
-use std::ops::ControlFlow;
-
 use luge_circuit::{Circuit, RegisterId};
 use luge_landscape::mlp::{CircuitNetwork, MEMORY_LAYER};
 use luge_machine::Step;
@@ -12,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CircuitProgram, LearnerCircuit, MlpOptions, PreparedMlp, Theta, coded, network_of};
 use crate::{
-    certificate::{Certificate, Claim},
+    certificate::Claim,
     data::Preparation,
     files::model::{Card, ModelError, ModelOf},
     job::{Data, Primaries, StandardPrimaries},
@@ -172,21 +170,6 @@ impl MlpModel {
         };
         let samples = samples.open(data.map(|data| || read(data)))?;
         Ok(PreparedMlp::new(self.learner()?, samples, options.clone())?)
-    }
-
-    /// Trains again: the new certificate, and whether the result is the same model, bit for bit.
-    ///
-    /// # Errors
-    /// If the data are others, or the run cannot be made.
-    pub fn certify(
-        &self,
-        data: Option<&Data>,
-        watch: impl FnMut(Step) -> ControlFlow<()>,
-    ) -> Result<(Certificate, Claim), ModelError> {
-        let prepared = self.prepare(data)?;
-        let report = prepared.train(watch)?;
-        let same = self.is_same(&Self::new(&prepared, &report));
-        Ok((report.certificate, same))
     }
 
     fn learner(&self) -> Result<LearnerCircuit, ModelError> {

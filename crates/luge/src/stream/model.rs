@@ -1,15 +1,12 @@
 //! Models of streams: the learner, its stream, the options, and the trained weights.
 
-use std::{ops::ControlFlow, sync::Arc};
+use std::sync::Arc;
 
 use luge_landscape::{Primary, StreamNetwork};
 use luge_machine::Step;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Draw, Order, PreparedStream, Samples, StreamJob, StreamLandscape, StreamMoment, StreamOptions,
-    StreamReport,
-};
+use super::{Draw, Order, PreparedStream, Samples, StreamJob, StreamLandscape, StreamOptions, StreamReport};
 use crate::{
     certificate::{Certificate, Claim},
     data::{Preparation, Table},
@@ -163,21 +160,5 @@ impl StreamModel {
         let read = data.map(|data| || Ok(data.read(options.format)?));
         let samples = samples.open(read)?.ok_or(ModelError::NoData)?;
         Ok(StreamJob { source, samples, primary, set, landscape: StreamLandscape::Plain, options })
-    }
-
-    /// Trains again: the new certificate, and whether the result is the same model, bit for bit.
-    ///
-    /// # Errors
-    /// If the data are others, or the run cannot be made.
-    pub fn certify(
-        &self,
-        data: Option<&Data>,
-        watch: impl FnMut(StreamMoment<'_>) -> ControlFlow<()>,
-    ) -> Result<(Certificate, Claim), ModelError> {
-        let job = self.job(data)?;
-        let lesson = job.prepare()?;
-        let report = lesson.train(watch)?;
-        let same = self.is_same(&Self::new(&job, &lesson, &report));
-        Ok((report.certificate, same))
     }
 }
