@@ -90,9 +90,14 @@ impl Encoding {
             let head = tape.head * Cell::from(self.spacing);
             let blank = TapeInput { symbols: vec![SymbolId(0); n_cells], head };
             let mut tracks = vec![blank; self.tapes[index].n_tracks];
-            for (cell, &symbol) in tape.symbols.iter().enumerate() {
-                for (track, bit) in tracks.iter_mut().zip(self.bits(TapeId::new(index), symbol)) {
-                    track.symbols[cell * spacing] = bit;
+            let n_symbols = tape.symbols.iter().max().map_or(0, |last| last.index() + 1);
+            let codes: Vec<Vec<SymbolId>> = (0..n_symbols)
+                .map(|symbol| self.bits(TapeId::new(index), SymbolId::new(symbol)).collect())
+                .collect();
+            for (number, track) in tracks.iter_mut().enumerate() {
+                let bits: Vec<SymbolId> = codes.iter().map(|code| code[number]).collect();
+                for (cell, symbol) in track.symbols.iter_mut().step_by(spacing).zip(&tape.symbols) {
+                    *cell = bits[symbol.index()];
                 }
             }
             tapes.append(&mut tracks);

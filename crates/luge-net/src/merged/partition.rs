@@ -32,6 +32,18 @@ impl Splits {
         Self { marks: FxHashMap::default(), recent: [((u32::MAX, 0), 0); Self::N_RECENT] }
     }
 
+    /// The new mark for an old one and a reason; `next` is the first mark that none has yet.
+    #[inline]
+    fn mark(&mut self, key: (u32, u64), next: &mut u32) -> u32 {
+        let recent = &mut self.recent[Self::place(key)];
+        if recent.0 != key {
+            let new = *self.marks.entry(key).or_insert(*next);
+            *next = (*next).max(new + 1);
+            *recent = (key, new);
+        }
+        recent.1
+    }
+
     /// Where a key is looked for first.
     #[inline]
     fn place((mark, reason): (u32, u64)) -> usize {
@@ -49,14 +61,7 @@ impl Partition {
     /// Gives columns from one on other marks: the same ones for the same mark before and the same reason.
     fn split(&mut self, splits: &mut Splits, first: usize, reasons: impl Iterator<Item = u64>) {
         for (mark, reason) in self.marks[first..].iter_mut().zip(reasons) {
-            let key = (*mark, reason);
-            let recent = &mut splits.recent[Splits::place(key)];
-            if recent.0 != key {
-                let new = *splits.marks.entry(key).or_insert(self.next);
-                self.next = self.next.max(new + 1);
-                *recent = (key, new);
-            }
-            *mark = recent.1;
+            *mark = splits.mark((*mark, reason), &mut self.next);
         }
     }
 
@@ -90,26 +95,35 @@ impl Partition {
 
     /// Columns that also have the same columns beside them, up to this many away: the kinds, by the first column of each.
     pub(super) fn with_neighbours(self, reach: usize) -> Kinds {
-        let own = self.marks;
-        let mut around = Self { marks: own.clone(), next: self.next };
-        for away in 1..=reach {
-            let beyond = || std::iter::repeat_n(BEYOND, away);
-            let marks = || own.iter().map(|&mark| u64::from(mark));
-            around.split(&mut Splits::new(), 0, beyond().chain(marks()));
-            around.split(&mut Splits::new(), 0, marks().skip(away).chain(beyond()));
-        }
-        let mut all = Kinds { of_column: around.marks, kinds: Vec::new() };
-        let mut kind_of_mark = vec![u32::MAX; around.next as usize];
-        for (column, mark) in all.of_column.iter_mut().enumerate() {
-            let kind = &mut kind_of_mark[*mark as usize];
-            if *kind == u32::MAX {
-                *kind = all.kinds.len() as u32;
-                all.kinds.push(ColumnKind { column, count: 0, place: 0 });
+        let Self { marks: mut of_column, mut next } = self;
+        let mut splits: Vec<[Splits; 2]> = (0..reach).map(|_| [Splits::new(), Splits::new()]).collect();
+        // The marks of the columns before, which are overwritten by their kinds: the nearest one comes first.
+        let mut before = vec![BEYOND; reach];
+        let (mut kinds, mut kind_of_mark) = (Vec::new(), Vec::new());
+        for column in 0..of_column.len() {
+            let own = of_column[column];
+            let mut mark = own;
+            for (away, (splits, &left)) in (1..).zip(splits.iter_mut().zip(&before)) {
+                let right = of_column.get(column + away).map_or(BEYOND, |&mark| u64::from(mark));
+                mark = splits[0].mark((mark, left), &mut next);
+                mark = splits[1].mark((mark, right), &mut next);
             }
-            all.kinds[*kind as usize].count += 1;
-            *mark = *kind;
+            if reach > 1 {
+                before.rotate_right(1);
+            }
+            before.iter_mut().take(1).for_each(|nearest| *nearest = u64::from(own));
+            if kind_of_mark.len() < next as usize {
+                kind_of_mark.resize(next as usize, u32::MAX);
+            }
+            let kind = &mut kind_of_mark[mark as usize];
+            if *kind == u32::MAX {
+                *kind = kinds.len() as u32;
+                kinds.push(ColumnKind { column, count: 0, place: 0 });
+            }
+            kinds[*kind as usize].count += 1;
+            of_column[column] = *kind;
         }
-        all
+        Kinds { of_column, kinds }
     }
 }
 
@@ -140,4 +154,32 @@ fn places(before: &SparseValues, after: Option<&SparseValues>) -> Vec<usize> {
     places.sort_unstable();
     places.dedup();
     places
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Columns are of one kind if they and all columns within reach have the same marks, and the borders are equally far.
+        #[test]
+        fn kinds_are_columns_with_the_same_neighbours(
+            marks in proptest::collection::vec(0_u32..3, 1..60),
+            reach in 0_usize..4,
+        ) {
+            let around = |column: usize| -> Vec<Option<u32>> {
+                let places = column as isize - reach as isize..=(column + reach) as isize;
+                places.map(|at| usize::try_from(at).ok().and_then(|at| marks.get(at).copied())).collect()
+            };
+            let all = Partition { marks: marks.clone(), next: 3 }.with_neighbours(reach);
+            for column in 0..marks.len() {
+                let alike: Vec<usize> = (0..marks.len()).filter(|&other| around(other) == around(column)).collect();
+                let ColumnKind { column: first, count, .. } = all.kinds[all.of(column)];
+                prop_assert_eq!((first, count), (alike[0], alike.len()));
+                prop_assert!((0..marks.len()).all(|other| (all.of(other) == all.of(column)) == alike.contains(&other)));
+            }
+        }
+    }
 }
