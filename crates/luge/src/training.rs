@@ -395,11 +395,15 @@ impl PreparedTraining {
         let mut alike = true;
         evaluate_rows(extended.network(), &weights, &self.inputs(), node, |row, first, numbers| {
             let tape = tape_of[table.n_trained() + row];
-            let start = window.first[tape.index()] + first as Cell;
-            alike &= (start..).zip(numbers).all(|(cell, &number)| {
-                let symbol = if simulator.tape(tape).read(cell) == SymbolId(1) { 1.0 } else { -1.0 };
-                number.total_cmp(&symbol).is_eq()
-            });
+            let (start, tape) = (window.first[tape.index()] + first as Cell, simulator.tape(tape));
+            let is = |number: &f64, symbol: SymbolId| {
+                number.total_cmp(if symbol == SymbolId(1) { &1.0 } else { &-1.0 }).is_eq()
+            };
+            let held = tape.held_from(start);
+            let (inside, beyond) = numbers.split_at(held.len().min(numbers.len()));
+            alike &= inside.iter().zip(held).all(|(number, &symbol)| is(number, SymbolId(symbol)));
+            let after = start + inside.len() as Cell;
+            alike &= (after..).zip(beyond).all(|(cell, number)| is(number, tape.read(cell)));
         });
         alike
     }

@@ -25,7 +25,7 @@ pub(super) fn certify(
     lesson: &PreparedTraining,
     followed: &FinishedRun<'_>,
     gradient: &GradientCheck,
-    output: Claim,
+    (output, tapes_read): (Claim, bool),
 ) -> Certificate {
     let (layers, units) = sizes(lesson);
     let FinishedRun { outcome, record, .. } = followed;
@@ -34,7 +34,7 @@ pub(super) fn certify(
         ("trace", trace(record, followed.path)),
         ("gradient", Claim::new(gradient.holds(), gradient.figures())),
         ("step_count", step_count(lesson, *outcome, simulated)),
-        ("labels_copied", labels_copied(lesson, record, gradient)),
+        ("labels_copied", labels_copied(lesson, record, gradient, tapes_read)),
         ("loss_bounds", loss_bounds(lesson, record)),
         ("output_equals_primary", output),
         ("no_gradient_through_primary", no_gradient_through_primary(lesson)),
@@ -90,11 +90,15 @@ fn step_count(
     Claim { holds, figures: format!("{} gradient steps{unfinished}, {machine}", outcome.steps()) }
 }
 
-fn labels_copied(lesson: &PreparedTraining, record: &RunStats, gradient: &GradientCheck) -> Claim {
+fn labels_copied(
+    lesson: &PreparedTraining,
+    record: &RunStats,
+    gradient: &GradientCheck,
+    tapes_read: bool,
+) -> Claim {
     let n = lesson.table().labels.data.len();
     let internal = lesson.extended().kind() == LandscapeKind::Internal;
-    let on_graph = gradient.seen.is_none() || lesson.hidden_tapes_are_the_machines();
-    let read = record.tape_read && on_graph;
+    let read = record.tape_read && tapes_read;
     let tape = match (internal, read) {
         (true, _) => "the start vertex leads to their configuration",
         (_, true) => "the read-only tape holds their bits",

@@ -64,6 +64,8 @@ pub(super) struct End {
     loss: f64,
     /// The claim that the network outputs what the primary network does.
     pub(super) output: Claim,
+    /// Whether the hidden tapes hold what the machine is given, on the graph, where every step was looked at.
+    pub(super) tapes_read: bool,
 }
 
 impl End {
@@ -88,7 +90,8 @@ impl End {
         let (theta, out, loss) = (values[0].data.clone(), values[1].clone(), values[2].data[0]);
         let simulated = simulated(lesson, followed);
         let output = output_equals_primary(lesson, &parameters, (&theta, &out), simulated);
-        Self { parameters, theta, out, loss, output }
+        let tapes_read = !followed.was_looked_at() || lesson.hidden_tapes_are_the_machines();
+        Self { parameters, theta, out, loss, output, tapes_read }
     }
 }
 
@@ -118,7 +121,7 @@ impl TrainingReport {
             }),
             trained_in: followed.trained_in,
             drift: followed.record.drift,
-            certificate: certify(lesson, &followed, gradient, end.output),
+            certificate: certify(lesson, &followed, gradient, (end.output, end.tapes_read)),
             theta: end.theta,
             parameters: end.parameters,
             path: followed.path,
