@@ -134,8 +134,23 @@ pub fn evaluate_rows(
     if let Op::Reshape(of) = &network.node(node).op
         && let Op::Linear(map, from) = &network.node(*of).op
     {
-        let from = evaluate_node(network, weights, inputs, *from);
-        pieces(rows, &mut |range| map.apply_to(range, &from.data));
+        match &network.node(*from).op {
+            // Bits are many times as large as the numbers that they stand for.
+            Op::Quantize(format, numbers) if map.inputs_placed_in(&(0..0)).is_some() => {
+                let (numbers, width) =
+                    (evaluate_node(network, weights, inputs, *numbers), format.n_bits() as usize);
+                pieces(rows, &mut |range| {
+                    let bits = map.inputs_placed_in(&range).unwrap_or_default();
+                    let (first, end) = (bits.start / width, bits.end.div_ceil(width));
+                    let signs = to_signs(*format, &numbers.data[first..end.max(first)]);
+                    map.apply_placed(range, signs.into_iter().skip(bits.start - first * width))
+                });
+            }
+            _ => {
+                let from = evaluate_node(network, weights, inputs, *from);
+                pieces(rows, &mut |range| map.apply_to(range, &from.data));
+            }
+        }
     } else {
         let all = evaluate_node(network, weights, inputs, node);
         pieces(rows, &mut |range| all.data[range].to_vec());
@@ -313,6 +328,34 @@ mod tests {
             &[1.0, 0.0, 2.0, 0.0, 4.0, 0.0],
         );
         check(|g, m, _| g.stop_gradient("stop", m), wide, &[1.0, -2.0, 4.0, 0.0, 16.0, -0.5]);
+    }
+
+    /// Bits that are computed piece by piece are those of the whole node, wherever numbers and pieces begin.
+    #[test]
+    fn rows_of_bits() {
+        let format = "fix:8.4".parse().expect("a format");
+        let (n_numbers, cols) = (700, 2 * PIECE + 100);
+        let mut g = GraphBuilder::new();
+        let (_, numbers) = g.input("numbers", Shape::column(n_numbers));
+        let bits = g.quantize("bits", format, numbers);
+        let n_bits = g.shape(bits).len();
+        // Some in a row, gaps of several pieces, and none in the last piece of a row.
+        let places = (0..n_bits).map(|bit| (bit + bit / 1000 * 400 + bit / 3001 * 2000) as u32).collect();
+        let map =
+            LinearMap::placing(2 * cols, 3.0, places).with_bias_except(-1.0, vec![(0.5, vec![1, 5000])]);
+        let cells = g.linear("cells", map, bits);
+        let node = g.reshape("rows", Shape::new(2, cols), cells);
+        let loss = g.sum_all("loss", node);
+        let network = g.finish(loss);
+        let data = (0..n_numbers).map(|i| (i * 7919 % 2048) as f64 / 16.0 - 64.0).collect();
+        let inputs = [Values::column(data)];
+        let whole = evaluate(&network, &[], &inputs);
+        let mut pieces = Vec::new();
+        evaluate_rows(&network, &[] as &[Values], &inputs, node, |row, first, numbers| {
+            assert_eq!(pieces.len(), row * cols + first);
+            pieces.extend_from_slice(numbers);
+        });
+        assert_eq!(&pieces, &whole.value(node).data);
     }
 
     #[test]

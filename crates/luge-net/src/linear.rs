@@ -167,6 +167,23 @@ impl LinearMap {
         }
     }
 
+    /// The inputs that the outputs in these rows depend on, where every input goes to an output of its own, in order; `None` elsewhere.
+    pub(crate) fn inputs_placed_in(&self, rows: &Range<usize>) -> Option<Range<usize>> {
+        let Entries::Placed(_, places) = &self.entries else { return None };
+        let [start, end] =
+            [rows.start, rows.end].map(|row| places.partition_point(|&place| (place as usize) < row));
+        Some(start..end)
+    }
+
+    /// The outputs in these rows where every input goes to an output of its own, from the inputs that they depend on.
+    pub(crate) fn apply_placed(&self, rows: Range<usize>, x: impl Iterator<Item = f64>) -> Vec<f64> {
+        let mut y = self.bias_in(rows.clone());
+        if let Entries::Placed(weight, places) = &self.entries {
+            places_in(places, &rows).zip(x).for_each(|((_, row), x)| y[row] += weight * x);
+        }
+        y
+    }
+
     /// The outputs in these rows. No others are computed, unless the entries are arcs of vertices.
     pub fn apply_to(&self, rows: Range<usize>, x: &[f64]) -> Vec<f64> {
         let mut y = self.bias_in(rows.clone());
