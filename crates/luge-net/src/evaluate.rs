@@ -119,18 +119,52 @@ pub fn evaluate_rows(
     weights: &(impl Weights + ?Sized),
     inputs: &[Values],
     node: NodeId,
+    see: impl FnMut(usize, usize, &[f64]),
+) {
+    evaluate_these_rows(network, weights, inputs, (node, 0..network.node(node).shape.rows), see);
+}
+
+/// The rows of a node's value that can change with weights or inputs, as [`evaluate_rows`] gives them. All others are
+/// biases: the linear map that makes the node places no input there.
+///
+/// # Panics
+/// If the values do not fit the network's parameters or inputs.
+pub fn evaluate_changing_rows(
+    network: &Network,
+    weights: &(impl Weights + ?Sized),
+    inputs: &[Values],
+    node: NodeId,
+    see: impl FnMut(usize, usize, &[f64]),
+) {
+    let Shape { rows, cols } = network.node(node).shape;
+    let is_bias = |row: usize| match &network.node(node).op {
+        Op::Reshape(of) => match &network.node(*of).op {
+            Op::Linear(map, _) => {
+                map.inputs_placed_in(&(row * cols..(row + 1) * cols)).is_some_and(|inputs| inputs.is_empty())
+            }
+            _ => false,
+        },
+        _ => false,
+    };
+    evaluate_these_rows(network, weights, inputs, (node, (0..rows).filter(|&row| !is_bias(row))), see);
+}
+
+fn evaluate_these_rows(
+    network: &Network,
+    weights: &(impl Weights + ?Sized),
+    inputs: &[Values],
+    (node, rows): (NodeId, impl Iterator<Item = usize>),
     mut see: impl FnMut(usize, usize, &[f64]),
 ) {
     let cols = network.node(node).shape.cols;
-    let mut pieces = |rows: usize, entries: &mut dyn FnMut(std::ops::Range<usize>) -> Vec<f64>| {
-        for row in 0..rows {
+    let pieces = |entries: &mut dyn FnMut(std::ops::Range<usize>) -> Vec<f64>| {
+        for row in rows {
             for first in (0..cols).step_by(PIECE) {
                 let start = row * cols + first;
                 see(row, first, &entries(start..start + PIECE.min(cols - first)));
             }
         }
     };
-    let Shape { rows, .. } = network.node(node).shape;
     if let Op::Reshape(of) = &network.node(node).op
         && let Op::Linear(map, from) = &network.node(*of).op
     {
@@ -139,7 +173,7 @@ pub fn evaluate_rows(
             Op::Quantize(format, numbers) if map.inputs_placed_in(&(0..0)).is_some() => {
                 let (numbers, width) =
                     (evaluate_node(network, weights, inputs, *numbers), format.n_bits() as usize);
-                pieces(rows, &mut |range| {
+                pieces(&mut |range| {
                     let bits = map.inputs_placed_in(&range).unwrap_or_default();
                     let (first, end) = (bits.start / width, bits.end.div_ceil(width));
                     let signs = to_signs(*format, &numbers.data[first..end.max(first)]);
@@ -148,12 +182,12 @@ pub fn evaluate_rows(
             }
             _ => {
                 let from = evaluate_node(network, weights, inputs, *from);
-                pieces(rows, &mut |range| map.apply_to(range, &from.data));
+                pieces(&mut |range| map.apply_to(range, &from.data));
             }
         }
     } else {
         let all = evaluate_node(network, weights, inputs, node);
-        pieces(rows, &mut |range| all.data[range].to_vec());
+        pieces(&mut |range| all.data[range].to_vec());
     }
 }
 
@@ -339,12 +373,12 @@ mod tests {
         let (_, numbers) = g.input("numbers", Shape::column(n_numbers));
         let bits = g.quantize("bits", format, numbers);
         let n_bits = g.shape(bits).len();
-        // Some in a row, gaps of several pieces, and none in the last piece of a row.
+        // Some in a row, gaps of several pieces, and none in the last piece of a row or in the last row.
         let places = (0..n_bits).map(|bit| (bit + bit / 1000 * 400 + bit / 3001 * 2000) as u32).collect();
         let map =
-            LinearMap::placing(2 * cols, 3.0, places).with_bias_except(-1.0, vec![(0.5, vec![1, 5000])]);
+            LinearMap::placing(3 * cols, 3.0, places).with_bias_except(-1.0, vec![(0.5, vec![1, 5000])]);
         let cells = g.linear("cells", map, bits);
-        let node = g.reshape("rows", Shape::new(2, cols), cells);
+        let node = g.reshape("rows", Shape::new(3, cols), cells);
         let loss = g.sum_all("loss", node);
         let network = g.finish(loss);
         let data = (0..n_numbers).map(|i| (i * 7919 % 2048) as f64 / 16.0 - 64.0).collect();
@@ -356,6 +390,12 @@ mod tests {
             pieces.extend_from_slice(numbers);
         });
         assert_eq!(&pieces, &whole.value(node).data);
+        // No bit is placed in the last row.
+        let mut changing = Vec::new();
+        evaluate_changing_rows(&network, &[] as &[Values], &inputs, node, |_, _, numbers| {
+            changing.extend_from_slice(numbers);
+        });
+        assert_eq!(changing, pieces[..2 * cols]);
     }
 
     #[test]

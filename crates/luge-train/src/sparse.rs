@@ -289,10 +289,10 @@ impl<'n> Sparse<'n> {
     fn read_labels(&mut self) {
         let Some(around) = &mut self.around else { return };
         around.read_labels();
-        let fixed = around.fixed_cells(self.layers);
+        let changed = around.changed_cells(self.layers);
         let n_trained = self.layers.table.n_trained();
         for (tape, &row) in self.tapes.rows.iter_mut().zip(self.layers.table.rows()) {
-            if let Some(cells) = row.checked_sub(n_trained).and_then(|row| fixed.get(row)) {
+            if let Some(cells) = row.checked_sub(n_trained).and_then(|row| changed.get(row)?.as_ref()) {
                 tape.cells = Cells::fixed(0, cells);
             }
         }

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 use luge_net::{
-    Carrier, Network, NodeId, Op, OutputWiring, ParameterId, SparseLayers, Values, Weights, evaluate_node,
-    evaluate_rows, faults,
+    Carrier, Network, NodeId, Op, OutputWiring, ParameterId, SparseLayers, Values, Weights,
+    evaluate_changing_rows, evaluate_node, evaluate_rows, faults,
 };
 
 use crate::{PackedCells, TrainError};
@@ -156,11 +156,15 @@ impl<'n> OutputStage<'n> {
         half * out.data.iter().zip(&self.targets.data).map(|(out, y)| (out - y) * (out - y)).sum::<f64>()
     }
 
-    /// The hidden cells for the current labels, row by row.
-    pub(crate) fn fixed_cells(&self, layers: &SparseLayers) -> Vec<PackedCells> {
-        layers
-            .fixed_cells
-            .map_or_else(Vec::new, |node| fixed_rows(self.network, &self.weights(None), &self.inputs, node))
+    /// The rows of hidden cells that depend on labels or inputs, for the current labels; `None` for all other rows.
+    pub(crate) fn changed_cells(&self, layers: &SparseLayers) -> Vec<Option<PackedCells>> {
+        let Some(node) = layers.fixed_cells else { return Vec::new() };
+        let mut rows = vec![None; self.network.node(node).shape.rows];
+        let see = |row: usize, _, numbers: &[f64]| {
+            rows[row].get_or_insert_with(PackedCells::default).extend(numbers);
+        };
+        evaluate_changing_rows(self.network, &self.weights(None), &self.inputs, node, see);
+        rows.iter().map(|row| row.as_ref().map(PackedCells::without_blank_end)).collect()
     }
 
     fn weights<'a>(&'a self, tapes: Option<Tapes<'a>>) -> Held<'a> {
