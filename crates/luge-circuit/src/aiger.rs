@@ -9,7 +9,7 @@
 //! Files for model checkers have no such names. If no input has a symbol, the inputs are `x[0]`, `x[1]`, ...; if no
 //! output has one of the names above, the first output, or else the first bad state, is `halted`.
 //!
-//! [`write`] puts the circuit's name and the shape of its samples into the comment. In a file without this comment,
+//! [`write()`] puts the circuit's name and the shape of its samples into the comment. In a file without this comment,
 //! features are bits, and labels are bits or, if they have several bits, integers.
 
 mod read;
