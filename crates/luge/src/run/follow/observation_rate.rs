@@ -22,7 +22,7 @@ pub const STRIDE: u64 = 1 << 10;
 pub const LONG_STRIDE: u64 = 1 << 16;
 
 /// The most steps between two moments.
-pub const LONGEST_STRIDE: u64 = 1 << 22;
+pub const LONGEST_STRIDE: u64 = 1 << 20;
 
 /// How closely a run is watched. However that is, every iterate is compared that is to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
