@@ -73,8 +73,8 @@ pub struct ExtendedOptions {
     pub constants: AskedConstants,
     /// Corrections inside the landscape.
     pub corrections: Corrections,
-    /// Corrections around it.
-    pub joints: ExtendedCorrections,
+    /// Corrections of the network around it.
+    pub extended_corrections: ExtendedCorrections,
 }
 
 impl ExtendedOptions {
@@ -167,7 +167,7 @@ pub struct Nodes {
 #[derive(Clone, Debug)]
 pub struct Extended {
     network: Network,
-    terrain: CarvedLandscape,
+    carved: CarvedLandscape,
     initial: Vec<SparseValues>,
     nodes: Nodes,
     labels: ParameterId,
@@ -196,7 +196,7 @@ impl Extended {
         let DataLayout { n_samples, n_features, n_labels, .. } = options.layout;
         let mut graph = GraphBuilder::new();
         let g = &mut graph;
-        let joints = &options.joints;
+        let corrections = &options.extended_corrections;
         let label_shape = Shape::new(n_samples, n_labels);
         let (_, x) = g.input("x", Shape::new(n_samples, n_features));
         let (_, y) = g.input("y", label_shape);
@@ -206,17 +206,17 @@ impl Extended {
 
         let ordered = numbers_in_order(g, &options.layout, x, fixed);
         let bits = options.bits.quantize(g, options.layout.format, ordered);
-        let (terrain, read_only) = wiring::carve(g, learner, primary, options, bits)?;
-        let theta = read_theta(g, learner, primary, (&options.window(), options.bits), &terrain.encoding);
+        let (carved, read_only) = wiring::carve(g, learner, primary, options, bits)?;
+        let theta = read_theta(g, learner, primary, (&options.window(), options.bits), &carved.encoding);
         let first_primary = g.n_nodes();
         let output = primary.build(g, theta, x);
         let primary_nodes = first_primary..g.n_nodes();
 
-        let carried = if joints.labels_stopped { fixed } else { copied };
-        let carrier = carrier::carry(g, options.carrier, terrain.loss, carried, joints.guarded_carrier);
-        let Bounds { stop, switch, .. } = terrain.bounds;
-        let running = switch::ramp(g, "phi", terrain.loss, stop, switch, joints.ramps_rounded_once);
-        let s_net = switch::switch(g, "s_net", running, carrier, output, joints.select_switches);
+        let carried = if corrections.labels_stopped { fixed } else { copied };
+        let carrier = carrier::carry(g, options.carrier, carved.loss, carried, corrections.guarded_carrier);
+        let Bounds { stop, switch, .. } = carved.bounds;
+        let running = switch::ramp(g, "phi", carved.loss, stop, switch, corrections.ramps_rounded_once);
+        let s_net = switch::switch(g, "s_net", running, carrier, output, corrections.select_switches);
 
         let smallest = options.layout.format.smallest_positive();
         let epsilon = smallest * smallest;
@@ -224,8 +224,8 @@ impl Extended {
         let size = g.sum_all("|z|^2", squares);
         let epsilon = faults::number("epsilon", epsilon, epsilon * 4096.0);
         let (low, high) = (epsilon / 3.0, epsilon * (2.0 / 3.0));
-        let initial = switch::falling_ramp(g, "psi", size, low, high, joints.ramps_rounded_once);
-        let out = switch::switch(g, "s_init", initial, copied, s_net, joints.select_switches);
+        let initial = switch::falling_ramp(g, "psi", size, low, high, corrections.ramps_rounded_once);
+        let out = switch::switch(g, "s_init", initial, copied, s_net, corrections.select_switches);
         let loss = wiring::least_squares(g, out, y);
         let nodes = Nodes {
             features: x,
@@ -234,17 +234,17 @@ impl Extended {
             read_only,
             theta,
             primary: output,
-            landscape: terrain.loss,
+            landscape: carved.loss,
             carrier,
             running,
             initial,
             out,
         };
         let network = graph.finish(loss);
-        let initial = initial_parameters(&network, &terrain, &options.window().blank_start(learner));
+        let initial = initial_parameters(&network, &carved, &options.window().blank_start(learner));
         Ok(Self {
             network,
-            terrain,
+            carved,
             initial,
             nodes,
             labels,
@@ -272,17 +272,17 @@ impl Extended {
 
     /// The parameter s: the vertex.
     pub fn vertex(&self) -> ParameterId {
-        self.terrain.vertex()
+        self.carved.vertex()
     }
 
     /// The vertices of landscapes B and C.
     pub fn control(&self) -> Option<&Control> {
-        self.terrain.control()
+        self.carved.control()
     }
 
     /// Which landscape is inside.
     pub fn kind(&self) -> LandscapeKind {
-        self.terrain.kind
+        self.carved.kind
     }
 
     /// How l_TM reaches the output.
@@ -292,12 +292,12 @@ impl Extended {
 
     /// The bounds of l_TM.
     pub fn bounds(&self) -> Bounds {
-        self.terrain.bounds
+        self.carved.bounds
     }
 
     /// B_stop: training stops at the first step, from [`FIRST_STOP`](Self::FIRST_STOP) on, whose loss is at most this.
     pub fn stop(&self) -> f64 {
-        self.terrain.bounds.stop
+        self.carved.bounds.stop
     }
 
     /// r: what the network outputs before it has seen the labels.
@@ -312,12 +312,12 @@ impl Extended {
 
     /// Number of vertices.
     pub fn n_vertices(&self) -> usize {
-        self.terrain.n_vertices()
+        self.carved.n_vertices()
     }
 
     /// Gradient steps in addition to the machine's: one to copy the labels, and for `internal` one from its start vertex.
     pub fn extra_steps(&self) -> u64 {
-        if self.terrain.at_start().is_some() { 2 } else { 1 }
+        if self.carved.at_start().is_some() { 2 } else { 1 }
     }
 
     /// Whether a node belongs to the primary network.
@@ -333,12 +333,12 @@ impl Extended {
 
     /// The parameters before training for another start configuration.
     pub fn initial_at(&self, start: &Configuration) -> Vec<SparseValues> {
-        initial_parameters(&self.network, &self.terrain, start)
+        initial_parameters(&self.network, &self.carved, start)
     }
 
     /// The read-only tapes of a configuration, as the node of that name holds them once the labels are copied.
     pub fn read_only(&self, configuration: &Configuration) -> Option<Values> {
-        self.terrain.read_only(configuration).map(|cells| cells.to_values())
+        self.carved.read_only(configuration).map(|cells| cells.to_values())
     }
 
     /// The configuration that parameters represent; `read_only` is the value of that node.
@@ -350,7 +350,7 @@ impl Extended {
         parameters: &[Values],
         read_only: Option<&Values>,
     ) -> Result<Configuration, Undecodable> {
-        self.terrain.decode(parameters, read_only)
+        self.carved.decode(parameters, read_only)
     }
 }
 
@@ -390,14 +390,14 @@ fn check(learner: &Learner, primary: &dyn Primary, options: &ExtendedOptions) ->
 /// z_0 = 0, and the landscape's own parameters at the machine's start, or at the start vertex of `internal`.
 fn initial_parameters(
     network: &Network,
-    terrain: &CarvedLandscape,
+    carved: &CarvedLandscape,
     start: &Configuration,
 ) -> Vec<SparseValues> {
     let mut parameters: Vec<SparseValues> =
         network.parameters().iter().map(|p| SparseValues::filled(p.shape, 0.0)).collect();
-    let own = match terrain.at_start() {
+    let own = match carved.at_start() {
         Some(start) => vec![start],
-        None => terrain.encode(start).unwrap_or_default(),
+        None => carved.encode(start).unwrap_or_default(),
     };
     for (id, values) in own {
         parameters[id.index()] = values;

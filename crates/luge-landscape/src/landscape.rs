@@ -108,7 +108,7 @@ pub const MAX_EDGES: u64 = 1 << 18;
 #[derive(Clone, Debug)]
 pub struct Landscape {
     network: Network,
-    terrain: CarvedLandscape,
+    carved: CarvedLandscape,
 }
 
 impl Landscape {
@@ -118,7 +118,7 @@ impl Landscape {
     /// If constants are violated or `internal` is too large.
     pub fn build(normal: &NormalForm, options: &LandscapeOptions) -> Result<Self, BuildError> {
         let mut g = GraphBuilder::new();
-        let terrain = match options.kind {
+        let carved = match options.kind {
             LandscapeKind::Internal => {
                 let configurations = Configurations::reachable(normal, &options.declared, options.n_cells)?;
                 CarvedLandscape::inside(&mut g, configurations, options, None)
@@ -128,24 +128,24 @@ impl Landscape {
                 CarvedLandscape::outside(&mut g, normal, options, read_only)?
             }
         };
-        Ok(Self::finish(g, terrain))
+        Ok(Self::finish(g, carved))
     }
 
     /// `compact` or `relu` with unchecked constants, to show what happens if an inequality is violated.
     pub fn external(normal: &NormalForm, options: &LandscapeOptions, constants: &ExternalConstants) -> Self {
         let mut g = GraphBuilder::new();
         let read_only = read_only_input(&mut g, normal, options.n_cells);
-        let terrain = CarvedLandscape::external(&mut g, normal, options, read_only, constants);
-        Self::finish(g, terrain)
+        let carved = CarvedLandscape::external(&mut g, normal, options, read_only, constants);
+        Self::finish(g, carved)
     }
 
-    fn finish(g: GraphBuilder, terrain: CarvedLandscape) -> Self {
-        Self { network: g.finish(terrain.loss), terrain }
+    fn finish(g: GraphBuilder, carved: CarvedLandscape) -> Self {
+        Self { network: g.finish(carved.loss), carved }
     }
 
     /// Which landscape it is.
     pub fn kind(&self) -> LandscapeKind {
-        self.terrain.kind
+        self.carved.kind
     }
 
     /// The network to train.
@@ -155,27 +155,27 @@ impl Landscape {
 
     /// The bounds of the loss.
     pub fn bounds(&self) -> Bounds {
-        self.terrain.bounds
+        self.carved.bounds
     }
 
     /// tau: cells per tape.
     pub fn n_cells(&self) -> usize {
-        self.terrain.n_cells
+        self.carved.n_cells
     }
 
     /// Number of vertices.
     pub fn n_vertices(&self) -> usize {
-        self.terrain.n_vertices()
+        self.carved.n_vertices()
     }
 
     /// The vertices of landscapes B and C; `None` for A, whose vertices are configurations.
     pub fn control(&self) -> Option<&Control> {
-        self.terrain.control()
+        self.carved.control()
     }
 
     /// The configuration that a vertex of `internal` represents.
     pub fn configuration(&self, vertex: usize) -> Option<&Configuration> {
-        match &self.terrain.encoding {
+        match &self.carved.encoding {
             StateEncoding::Outside { .. } => None,
             StateEncoding::Inside { configurations, .. } => configurations.all.get(vertex),
         }
@@ -192,8 +192,8 @@ impl Landscape {
 
     /// As [`encode`](Self::encode), with sparse parameters.
     pub fn encode_sparse(&self, configuration: &Configuration) -> Option<(Vec<SparseValues>, Vec<Values>)> {
-        let own = self.terrain.encode(configuration)?.into_iter();
-        let read_only = self.terrain.read_only(configuration).map(|cells| cells.to_values());
+        let own = self.carved.encode(configuration)?.into_iter();
+        let read_only = self.carved.read_only(configuration).map(|cells| cells.to_values());
         Some((own.map(|(_, values)| values).collect(), read_only.into_iter().collect()))
     }
 
@@ -202,7 +202,7 @@ impl Landscape {
     /// # Errors
     /// The first weight that is not, or a vertex whose symbols are not those under the heads.
     pub fn decode(&self, parameters: &[Values], inputs: &[Values]) -> Result<Configuration, Undecodable> {
-        self.terrain.decode(parameters, inputs.first())
+        self.carved.decode(parameters, inputs.first())
     }
 }
 

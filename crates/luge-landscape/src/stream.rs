@@ -84,7 +84,7 @@ pub struct StreamNetwork {
     pub labels: ParameterId,
     /// The parameters before training: the machine at its start, an empty memory, the slot ready.
     pub initial: Vec<Values>,
-    terrain: CarvedLandscape,
+    carved: CarvedLandscape,
     primary_nodes: Range<usize>,
 }
 
@@ -105,12 +105,12 @@ impl StreamNetwork {
 
     /// The vertices.
     pub fn control(&self) -> &Control {
-        self.terrain.control().expect("a stream's tapes are outside the vertex")
+        self.carved.control().expect("a stream's tapes are outside the vertex")
     }
 
     /// The parameter whose largest entry is the current vertex.
     pub fn vertex(&self) -> ParameterId {
-        self.terrain.vertex()
+        self.carved.vertex()
     }
 
     /// Whether a node belongs to the primary network.
@@ -125,7 +125,7 @@ impl StreamNetwork {
     pub fn decode(&self, parameters: &[Values]) -> Result<Configuration, Undecodable> {
         let held = &parameters[self.memory.index()];
         let read_only = graph::read_only(&self.network, self.nodes.read_only, held);
-        self.terrain.decode(parameters, Some(&read_only))
+        self.carved.decode(parameters, Some(&read_only))
     }
 }
 

@@ -195,7 +195,7 @@ impl<'n> Exact<'n> {
             Body::MultiHead(many) => many.range,
         }?;
         let carry =
-            |landscape: f64| self.probe.around().map_or(landscape, |around| around.carry(landscape).loss);
+            |landscape: f64| self.probe.output_stage().map_or(landscape, |stage| stage.carry(landscape).loss);
         Some((carry(low), carry(high)))
     }
 }

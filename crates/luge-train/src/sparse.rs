@@ -35,7 +35,8 @@ pub struct Sparse<'n> {
     slides: Option<Slides>,
     /// What happens at each vertex.
     actions: Actions,
-    around: Option<OutputStage<'n>>,
+    /// The network around the landscape; `None` where the landscape stands alone.
+    output_stage: Option<OutputStage<'n>>,
     place: Place,
     tapes: Tapes,
     steps: u64,
@@ -92,7 +93,7 @@ impl<'n> Sparse<'n> {
     fn assemble(
         network: &'n Network,
         layers: &'n SparseLayers,
-        around: Option<OutputStage<'n>>,
+        output_stage: Option<OutputStage<'n>>,
         place: Place,
         tapes: Vec<Tape>,
     ) -> Self {
@@ -103,7 +104,7 @@ impl<'n> Sparse<'n> {
             layers,
             slides,
             actions: Actions::new(&layers.table, slides),
-            around,
+            output_stage,
             place,
             tapes: Tapes::new(tapes),
             steps: 0,
@@ -133,14 +134,14 @@ impl<'n> Sparse<'n> {
         {
             return Err(TrainError::Shapes { what: "parameters" });
         }
-        let mut around = None;
+        let mut stage = None;
         if let Some(wiring) = layers.output {
             let shape = network.parameters()[wiring.labels.index()].shape;
             if shape.len() != snapshot.labels.len() {
                 return Err(TrainError::Shapes { what: "labels" });
             }
             let labels = Values::new(shape, snapshot.labels.clone());
-            around = Some(OutputStage::new(network, wiring, &labels, inputs)?);
+            stage = Some(OutputStage::new(network, wiring, &labels, inputs)?);
         }
         let tapes = snapshot.tapes.iter().zip(layers.table.rows()).map(|(tape, &row)| {
             let trained = row < layers.table.n_trained();
@@ -152,29 +153,29 @@ impl<'n> Sparse<'n> {
         });
         let place = placed(snapshot.vertices.clone(), &layers.form)
             .ok_or(TrainError::NotSparse { why: "the weights are not at a vertex" })?;
-        let engine = Self::assemble(network, layers, around, place, tapes.collect());
+        let engine = Self::assemble(network, layers, stage, place, tapes.collect());
         Ok(Self { steps: snapshot.step, path: snapshot.path, losses, ..engine })
     }
 
     /// A copy for single steps on cells of its own, after the labels are read.
     pub(crate) fn for_probing(&self) -> Result<Self, TrainError> {
-        let mut around = self.around.clone();
-        if let Some(around) = &mut around
-            && around.waiting()?
+        let mut stage = self.output_stage.clone();
+        if let Some(stage) = &mut stage
+            && stage.waiting()?
         {
-            around.read_labels();
+            stage.read_labels();
         }
         let bare = |tape: &Tape| Tape::new(Cells::new(0, Vec::new()), tape.head.clone(), tape.is_trained());
         let tapes = self.tapes.rows.iter().map(bare).collect();
-        Ok(Self::assemble(self.network, self.layers, around, self.place.clone(), tapes))
+        Ok(Self::assemble(self.network, self.layers, stage, self.place.clone(), tapes))
     }
 
     pub(crate) fn layers(&self) -> &'n SparseLayers {
         self.layers
     }
 
-    pub(crate) fn around(&self) -> Option<&OutputStage<'n>> {
-        self.around.as_ref()
+    pub(crate) fn output_stage(&self) -> Option<&OutputStage<'n>> {
+        self.output_stage.as_ref()
     }
 
     pub(crate) fn losses_so_far(&self) -> Option<LossRange> {
@@ -183,7 +184,7 @@ impl<'n> Sparse<'n> {
 
     /// Whether the labels are still to be read.
     pub(crate) fn waiting(&self) -> Result<bool, TrainError> {
-        self.around.as_ref().map_or(Ok(false), OutputStage::waiting)
+        self.output_stage.as_ref().map_or(Ok(false), OutputStage::waiting)
     }
 
     #[inline]
@@ -197,21 +198,21 @@ impl<'n> Sparse<'n> {
     }
 
     fn differentiate(&mut self) -> Result<Here, TrainError> {
-        if let Some(around) = &self.around
-            && around.waiting()?
+        if let Some(stage) = &self.output_stage
+            && stage.waiting()?
         {
-            return Ok(Here { loss: around.waiting_loss(), next_step: NextStep::Labels });
+            return Ok(Here { loss: stage.waiting_loss(), next_step: NextStep::Labels });
         }
         let (landscape, to, busy) = self.look_at_landscape::<false>()?;
-        let Some(around) = &self.around else {
+        let Some(stage) = &self.output_stage else {
             return Ok(Here { loss: landscape, next_step: NextStep::Vertex { to, gain: 1.0, busy } });
         };
-        if around.finished(landscape)? {
+        if stage.finished(landscape)? {
             let loss =
-                around.primary_loss_of(self.layers, &|track, cell| self.tapes.rows[track].cells.at(cell));
+                stage.primary_loss_of(self.layers, &|track, cell| self.tapes.rows[track].cells.at(cell));
             return Ok(Here { loss, next_step: NextStep::Rest });
         }
-        let Carried { loss, gain } = around.carry(landscape);
+        let Carried { loss, gain } = stage.carry(landscape);
         Ok(Here { loss, next_step: NextStep::Vertex { to, gain, busy } })
     }
 
@@ -254,9 +255,9 @@ impl<'n> Sparse<'n> {
     /// due.
     #[inline(always)]
     fn goes_on(&self, landscape: f64, stop: &StopRule) -> Option<Carried> {
-        let carried = match &self.around {
+        let carried = match &self.output_stage {
             None => Carried { loss: landscape, gain: 1.0 },
-            Some(around) => around.running(landscape).then(|| around.carry(landscape))?,
+            Some(stage) => stage.running(landscape).then(|| stage.carry(landscape))?,
         };
         // False for NaN as well.
         (carried.loss > stop.loss_at_most && carried.loss < f64::INFINITY).then_some(carried)
@@ -287,9 +288,9 @@ impl<'n> Sparse<'n> {
     }
 
     fn read_labels(&mut self) {
-        let Some(around) = &mut self.around else { return };
-        around.read_labels();
-        let changed = around.changed_cells(self.layers);
+        let Some(stage) = &mut self.output_stage else { return };
+        stage.read_labels();
+        let changed = stage.changed_cells(self.layers);
         let n_trained = self.layers.table.n_trained();
         for (tape, &row) in self.tapes.rows.iter_mut().zip(self.layers.table.rows()) {
             if let Some(cells) = row.checked_sub(n_trained).and_then(|row| changed.get(row)?.as_ref()) {

@@ -42,7 +42,7 @@ fn options(kind: LandscapeKind) -> ExtendedOptions {
         final_loss: None,
         constants: AskedConstants::default(),
         corrections: Corrections::default(),
-        joints: ExtendedCorrections::default(),
+        extended_corrections: ExtendedCorrections::default(),
     }
 }
 

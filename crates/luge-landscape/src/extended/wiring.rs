@@ -86,9 +86,9 @@ pub(super) fn carve(
     let window = options.window();
     let blank = window.blank_start(learner);
     let read_only = window.read_only_tapes(g, learner, &blank, bits);
-    let terrain =
+    let carved =
         CarvedLandscape::outside(g, normal, &landscape, Some(read_only)).map_err(ExtendedError::Build)?;
-    Ok((terrain, Some(read_only)))
+    Ok((carved, Some(read_only)))
 }
 
 /// `match_w = ReLU(sum_j bit_j(w) tape_j - (L - 1))` for every word w of L bits: 1 where it holds the data, else 0.

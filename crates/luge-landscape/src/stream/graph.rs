@@ -87,7 +87,7 @@ pub(super) fn build(
         halted,
         out,
     };
-    let terrain = CarvedLandscape {
+    let carved = CarvedLandscape {
         kind: LandscapeKind::Plain,
         loss: distance,
         bounds: no_bounds(),
@@ -99,11 +99,11 @@ pub(super) fn build(
     let blank = |p: &Parameter| Values::filled(p.shape, -1.0);
     let mut initial: Vec<Values> = network.parameters().iter().map(blank).collect();
     initial[labels.index()].data.fill(-carrier);
-    for (id, values) in terrain.encode(&options.window().start(learner, |_| false)).unwrap_or_default() {
+    for (id, values) in carved.encode(&options.window().start(learner, |_| false)).unwrap_or_default() {
         initial[id.index()] = values.to_values();
     }
     let memory = memory.parameter;
-    StreamNetwork { network, nodes, constants, memory, labels, initial, terrain, primary_nodes }
+    StreamNetwork { network, nodes, constants, memory, labels, initial, carved, primary_nodes }
 }
 
 /// There is no stopping rule: once the machine has halted the gradient is zero for every batch.

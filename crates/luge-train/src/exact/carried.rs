@@ -16,7 +16,7 @@ impl CarriedLosses {
         let bits = landscape.to_bits();
         let known = &mut self.0[(bits.wrapping_mul(crate::MULTIPLIER) >> 58) as usize];
         if known.0.to_bits() != bits {
-            *known = (landscape, probe.around().map_or(landscape, |around| around.carry(landscape).loss));
+            *known = (landscape, probe.output_stage().map_or(landscape, |stage| stage.carry(landscape).loss));
         }
         known.1
     }

@@ -36,14 +36,14 @@ impl Engine for Exact<'_> {
             Body::Waiting(sparse) => return sparse.loss(),
             Body::MultiHead(many) => many.level(&self.probe.layers().table, &mut self.probe)?,
         };
-        let Some(around) = self.probe.around() else {
+        let Some(stage) = self.probe.output_stage() else {
             let wrong = luge_net::faults::planted("loss at rest") && landscape <= low_level(self.layers());
             return Ok(if wrong { landscape / 2.0 } else { landscape });
         };
-        if !around.finished(landscape)? {
-            return Ok(around.carry(landscape).loss);
+        if !stage.finished(landscape)? {
+            return Ok(stage.carry(landscape).loss);
         }
-        Ok(around.primary_loss_of(self.layers(), &|track, cell| self.cell(track, cell)))
+        Ok(stage.primary_loss_of(self.layers(), &|track, cell| self.cell(track, cell)))
     }
 
     fn step(&mut self) -> Result<(), TrainError> {

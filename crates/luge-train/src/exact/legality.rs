@@ -26,8 +26,8 @@ pub(super) fn differentiate(
     if faults::planted("another vertex remembered") {
         probed.to = vertex;
     }
-    let running = match probe.around() {
-        Some(around) => !around.finished(probed.landscape)?,
+    let running = match probe.output_stage() {
+        Some(stage) => !stage.finished(probed.landscape)?,
         None => true,
     };
     let allowed = match probe.layers().form {
@@ -102,7 +102,7 @@ fn is_power_of_two(value: f64) -> bool {
 
 /// Tries the carrier's gain on every loss that a running landscape can have; returns how far it lies from 1 at most.
 pub(super) fn check_gain(probe: &Sparse<'_>) -> Result<f64, TrainError> {
-    let (Some(around), layers) = (probe.around(), probe.layers()) else { return Ok(0.0) };
+    let (Some(stage), layers) = (probe.output_stage(), probe.layers()) else { return Ok(0.0) };
     let mut most = 0.0_f64;
     let n = layers.table.n_tracks();
     let (offset, write, flip, unseen, moved, allowed) = match layers.form {
@@ -126,7 +126,7 @@ pub(super) fn check_gain(probe: &Sparse<'_>) -> Result<f64, TrainError> {
         for flips in 0..=most_flips.min(seen.max(1)) {
             let residuals = flip * flips as f64 + unseen * (n - seen) as f64;
             let landscape = offset + write * writes as f64 + residuals + moved * moves as f64;
-            let gain = around.carry(landscape).gain;
+            let gain = stage.carry(landscape).gain;
             if (gain - 1.0).abs() > allowed || gain.is_nan() {
                 return Err(inexact_gain(landscape, gain));
             }

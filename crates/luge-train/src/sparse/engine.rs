@@ -80,7 +80,7 @@ impl Engine for Sparse<'_> {
     }
 
     fn labels(&self) -> &[f64] {
-        self.around.as_ref().map_or(&[], |around| &around.labels.data)
+        self.output_stage.as_ref().map_or(&[], |output_stage| &output_stage.labels.data)
     }
 
     fn snapshot(&self) -> Snapshot {

@@ -53,7 +53,7 @@ impl<'n> OutputStage<'n> {
         let Op::Input(targets) = network.node(wiring.targets).op else {
             return Err(TrainError::NotSparse { why: "the targets are not an input" });
         };
-        let mut around = Self {
+        let mut stage = Self {
             network,
             wiring,
             inputs: inputs.to_vec(),
@@ -62,8 +62,8 @@ impl<'n> OutputStage<'n> {
             initial: 0.0,
             carrier: CarrierState::Offset { first: 0.0, target: 0.0, others: 0.0 },
         };
-        around.refresh();
-        Ok(around)
+        stage.refresh();
+        Ok(stage)
     }
 
     /// Whether the labels are still to be read: then the output is z itself.

@@ -37,7 +37,7 @@ impl Sparse<'_> {
         self.tapes.unsettle();
         self.here = None;
         let (landscape, to, busy) = self.look_at_landscape::<false>()?;
-        let gain = self.around.as_ref().map_or(1.0, |around| around.carry(landscape).gain);
+        let gain = self.output_stage.as_ref().map_or(1.0, |stage| stage.carry(landscape).gain);
         self.go_to::<false>(to, gain, busy);
         let mut probed = Probed { landscape, to, gain, written: 0, left: 0, right: 0 };
         for (i, tape) in self.tapes.rows.iter().enumerate() {

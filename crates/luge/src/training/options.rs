@@ -81,7 +81,7 @@ impl TrainingOptions {
             final_loss: self.final_loss,
             constants: self.constants,
             corrections: self.corrections,
-            joints: self.extended_corrections,
+            extended_corrections: self.extended_corrections,
         }
     }
 }

@@ -8,12 +8,12 @@ use crate::classroom::{Classroom, Hand, OUTSIDE, shipped};
 const THETA: [f64; 2] = [0.5, 0.0];
 
 /// Two labels, the first one halfway between two numbers of the format.
-fn room(second: &str, joints: ExtendedCorrections) -> impl Iterator<Item = Classroom> {
+fn room(second: &str, corrections: ExtendedCorrections) -> impl Iterator<Item = Classroom> {
     let csv = format!("x,y\n1,0.375\n2,{second}\n");
     let rooms = OUTSIDE.into_iter().flat_map(|kind| Carrier::ALL.map(|carrier| (kind, carrier)));
     rooms.map(move |(kind, carrier)| {
         let mut room = Classroom::new(shipped("copy_label.tm"), &csv, "fix:3.2").on(kind, carrier);
-        room.options.extended_corrections = joints;
+        room.options.extended_corrections = corrections;
         room
     })
 }
