@@ -1,5 +1,7 @@
 //! States and rules under construction, and the passes that reduce their number.
 
+mod joined;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use luge_machine::{MachineBuilder, Move, Pattern, SampleUse, StateId, SymbolId, Write};
@@ -126,6 +128,10 @@ impl Graph {
     pub(super) fn shrink(&mut self) {
         self.merge_rules();
         self.skip_empty_steps();
+        self.keep_reachable();
+        self.merge_equal();
+        self.merge_rules();
+        self.join_steps();
         self.keep_reachable();
         loop {
             let before = self.len();
