@@ -35,8 +35,10 @@ pub(super) struct Demand {
     pub(super) profiles: BTreeMap<Vec<u32>, u64>,
     /// The same for the tape that counts rounds of products and quotients.
     pub(super) outer: BTreeMap<Vec<u32>, u64>,
-    /// Lengths of products.
-    pub(super) bounds: BTreeSet<u32>,
+    /// How many bits products have below the point, whether any is rounded, and the widths of the sums they are added to.
+    pub(super) fractions: BTreeSet<u32>,
+    pub(super) rounds: bool,
+    pub(super) heights: BTreeSet<u32>,
     pub(super) objects: BTreeMap<Object, Want>,
     /// Rounds of loops, by how many counters are in use already.
     pub(super) segments: BTreeMap<usize, BTreeSet<u64>>,
@@ -57,7 +59,9 @@ impl Demand {
                 *known = weight.max(*known);
             }
         }
-        self.bounds.extend(&other.bounds);
+        self.fractions.extend(&other.fractions);
+        self.rounds |= other.rounds;
+        self.heights.extend(&other.heights);
         for (&object, want) in &other.objects {
             let known = self.objects.entry(object).or_insert(*want);
             known.width = known.width.max(want.width);
@@ -170,8 +174,10 @@ pub(super) struct Laid {
 pub(super) struct Plan {
     rulers: Rulers,
     outer: Rulers,
-    /// Where products end.
-    bound: u32,
+    /// The marks on `bound`, as distances from the point.
+    fractions: BTreeSet<u32>,
+    heights: BTreeSet<u32>,
+    pub(super) rounds: bool,
     segments: BTreeMap<usize, Vec<u64>>,
     /// Tape and word.
     places: BTreeMap<Object, (Tape, i64)>,
@@ -191,7 +197,9 @@ impl Plan {
             let mut plan = Self {
                 rulers: Rulers::new(&demand.profiles, 2 * n_rulers),
                 outer: Rulers::new(&demand.outer, 1),
-                bound: demand.bounds.last().copied().unwrap_or(0),
+                fractions: demand.fractions.clone(),
+                heights: demand.heights.clone(),
+                rounds: demand.rounds,
                 segments: demand.segments.iter().map(|(&d, s)| (d, s.iter().copied().collect())).collect(),
                 n_places: demand.places,
                 ..Self::default()
@@ -201,7 +209,11 @@ impl Plan {
             let fixed = plan.n_fixed(demand, core);
             needed = fixed + least;
             // One ruler more is worth less than a few registers.
-            let comfortable = if n_rulers == 1 { least } else { least + 4 };
+            let comfortable = if n_rulers == 1 {
+                least
+            } else {
+                least + extra_registers(demand).min(2) + extra_arrays(demand)
+            };
             if let Some(room) = MAX_TAPES.checked_sub(fixed).filter(|&room| room >= comfortable) {
                 plan.lay_memory(demand, room);
                 return Ok(plan);
@@ -241,7 +253,8 @@ impl Plan {
         // Registers are what most is done with: arrays and constants get what they can do without.
         let wanted = scalars.len() + temporaries.len();
         let others = least_room(demand) - LEAST_REGISTERS;
-        let kept = wanted.clamp(LEAST_REGISTERS, MAX_REGISTERS).min(room - others);
+        let most = (room - others).saturating_sub(extra_arrays(demand)).max(LEAST_REGISTERS);
+        let kept = wanted.clamp(LEAST_REGISTERS, MAX_REGISTERS).min(most);
         let spare = room - kept;
         let n_constants = constants.len().min(if spare >= 2 + per_array { 2 } else { 1 });
         let n_arrays = arrays.len().min(((spare - n_constants) / per_array).max(1)).min(MAX_ARRAY_TAPES);
@@ -299,9 +312,22 @@ impl Plan {
         Side { tape: OUTER, direction: direction(side), marks }
     }
 
-    /// How far up a product of this length begins, so that all end at the same mark.
-    pub(super) fn product_start(&self, length: u32) -> u32 {
-        self.bound.saturating_sub(length)
+    /// How many marks on `bound` a product with so many bits below the point passes on its way to the point.
+    pub(super) fn point(&self, fraction: u32) -> u8 {
+        let marks = self.fractions.range(..fraction).filter(|&&other| other > 0).count();
+        if fraction == 0 { 0 } else { u8::try_from(1 + marks).unwrap_or(u8::MAX) }
+    }
+
+    /// How many it passes on its way to this many bits above the point.
+    pub(super) fn zones(&self, fraction: u32, above: u32) -> u8 {
+        let marks = self.heights.range(..=above).count();
+        self.point(fraction).saturating_add(u8::try_from(marks).unwrap_or(u8::MAX))
+    }
+
+    /// How many marks on `bound` there are between two that are not above the point, the first of them included.
+    pub(super) fn marks_between(&self, low: i64, high: i64) -> usize {
+        let is_inside = |fraction: i64| -fraction >= low && -fraction < high;
+        self.fractions.iter().filter(|&&fraction| is_inside(i64::from(fraction))).count()
     }
 
     /// Which of a counter's marks a loop of so many rounds begins behind.
@@ -314,7 +340,7 @@ impl Plan {
     pub(super) fn contents(&self, tape: Tape) -> Laid {
         match tape {
             OUTER => self.outer.laid(0),
-            BOUND => Laid { cells: (0..=self.bound).map(|cell| cell == self.bound).collect(), head: 0 },
+            BOUND => self.bound(),
             _ => match tapes::kind(tape) {
                 Kind::Ruler(number) => self.rulers.laid(number),
                 Kind::Counter(depth) => self.counter(depth),
@@ -323,6 +349,13 @@ impl Plan {
                 Kind::Other => Laid::default(),
             },
         }
+    }
+
+    fn bound(&self) -> Laid {
+        let [below, above] = [&self.fractions, &self.heights].map(|marks| marks.last().copied().unwrap_or(0));
+        let left = (1..=below).rev().map(|fraction| self.fractions.contains(&fraction));
+        let right = (1..=above).map(|height| self.heights.contains(&height));
+        Laid { cells: left.chain([true]).chain(right).collect(), head: i64::from(below) }
     }
 
     fn counter(&self, depth: usize) -> Laid {
@@ -358,6 +391,20 @@ fn direction(side: usize) -> i8 {
 
 fn is_rewound(demand: &Demand, object: Object) -> bool {
     matches!(object, Object::Array(array) if demand.rewound.contains(&array))
+}
+
+/// Registers beyond the least that a program has a use for.
+fn extra_registers(demand: &Demand) -> usize {
+    let wanted =
+        demand.objects.keys().filter(|o| matches!(o, Object::Slot(_) | Object::Temporary(_))).count();
+    wanted.clamp(LEAST_REGISTERS, MAX_REGISTERS) - LEAST_REGISTERS
+}
+
+/// Tapes for arrays beyond the least that a program has a use for.
+fn extra_arrays(demand: &Demand) -> usize {
+    let arrays = demand.objects.keys().filter(|o| matches!(o, Object::Array(array) if *array != THETA_ARRAY));
+    let rewound = arrays.clone().any(|&object| is_rewound(demand, object));
+    arrays.count().clamp(1, MAX_ARRAY_TAPES).saturating_sub(1) * (1 + usize::from(rewound))
 }
 
 /// Tapes that memory must at least have.

@@ -187,9 +187,7 @@ impl Generator<'_> {
             return;
         }
         if tape == PRODUCT {
-            let direction = if distance.constant < 0 { -1 } else { 1 };
-            let length = u32::try_from(distance.constant.unsigned_abs()).unwrap_or(u32::MAX);
-            return self.walk(tape, direction, length, None);
+            return self.seek_product(from.constant, to.constant);
         }
         let array = self.array_on(tape);
         if near(&distance) || array.is_none() {

@@ -66,6 +66,7 @@ impl Generator<'_> {
         self.compute(&b, &register(DIVISOR, ty.width()));
         self.compute(&a, &register(QUOTIENT, ty.width()));
         self.free(&temporaries);
+        self.seek(PRODUCT, 1, &Affine::default());
         self.call(Routine::Quotient(ty));
     }
 

@@ -30,8 +30,8 @@ impl Generator<'_> {
                 (At::Quotient, ty.width())
             }
             Expr::Binary(op, a, b) => {
-                self.product(*op, a, b);
-                (At::Product, ty.fraction + ty.width())
+                self.product(*op, a, b, ty.width());
+                (At::Product, ty.width())
             }
             // Nothing else is left anywhere.
             _ => (At::Quotient, ty.width()),
