@@ -75,8 +75,8 @@ impl Generator<'_> {
             (now, wanted) if now == *wanted => return,
             (DataPos::Anywhere, _) => self.want_data(target),
             (_, DataPos::Anywhere) => {}
-            (_, DataPos::Start) => self.go_to_first_sample(),
-            (_, DataPos::End) => self.until_marks(RIGHT, &[END]),
+            (_, DataPos::Start) => self.defer(Self::go_to_first_sample),
+            (_, DataPos::End) => self.defer(|generator| generator.until_marks(RIGHT, &[END])),
             _ => {}
         }
         self.pos.data = target.clone();
@@ -98,12 +98,12 @@ impl Generator<'_> {
             DataPos::Anywhere => self.want_data(&DataPos::Inside(target.clone())),
             DataPos::Inside(now) => {
                 let now = self.take_back(DATA, now, target);
-                self.move_numbers(&now, target);
+                self.defer(|generator| generator.move_numbers(&now, target));
             }
-            DataPos::Lost => {
-                self.go_to_sample(false);
-                self.move_numbers(&Affine::default(), target);
-            }
+            DataPos::Lost => self.defer(|generator| {
+                generator.go_to_sample(false);
+                generator.move_numbers(&Affine::default(), target);
+            }),
             // Outside of loops there is no sample; inside of one the head is inside, too.
             DataPos::Start | DataPos::End => {}
         }
@@ -189,6 +189,10 @@ impl Generator<'_> {
 
     /// On to the next sample, or to the end behind the last.
     pub(super) fn next_sample(&mut self) {
+        self.defer(Self::walk_to_next_sample);
+    }
+
+    fn walk_to_next_sample(&mut self) {
         let DataPos::Inside(now) = self.pos.data.clone() else {
             if self.pos.data == DataPos::Lost {
                 self.until_marks(RIGHT, &[LABEL]);

@@ -98,15 +98,21 @@ pub(super) struct Side {
 /// Most rulers; each has two sides.
 const MAX_RULERS: usize = 3;
 
+/// Tapes with rulers and the sides that each has, the best first: heads on tapes of their own move at the same time.
+const RULERS: [(usize, usize); 7] = [(7, 1), (6, 1), (5, 1), (4, 1), (MAX_RULERS, 2), (2, 2), (1, 2)];
+
 /// Sides and the profiles on each.
 #[derive(Clone, Debug, Default)]
 struct Rulers {
     sides: Vec<Vec<(Vec<u32>, u64)>>,
+    /// Sides of one tape: two, or only the right one.
+    per_tape: usize,
 }
 
 impl Rulers {
-    /// Puts profiles where few marks of others are in their way.
-    fn new(profiles: &BTreeMap<Vec<u32>, u64>, most_sides: usize) -> Self {
+    /// Puts profiles on sides of their own, or where few marks of others are in their way.
+    fn new(profiles: &BTreeMap<Vec<u32>, u64>, n_tapes: usize, per_tape: usize) -> Self {
+        let most_sides = n_tapes * per_tape;
         let mut sorted: Vec<(Vec<u32>, u64)> = profiles.iter().map(|(p, &w)| (p.clone(), w)).collect();
         sorted.sort_by_key(|(profile, weight)| (u64::MAX - weight, profile.clone()));
         let mut sides: Vec<Vec<(Vec<u32>, u64)>> = Vec::new();
@@ -119,13 +125,30 @@ impl Rulers {
             let added = |side: &Vec<(Vec<u32>, u64)>| with(side).saturating_sub(in_the_way(side));
             let best = (0..sides.len()).min_by_key(|&number| added(&sides[number]));
             match best {
-                Some(best) if added(&sides[best]) == 0 || sides.len() >= most_sides => {
+                Some(best) if sides.len() >= most_sides => {
                     sides[best].push((profile, weight));
                 }
                 _ => sides.push(vec![(profile, weight)]),
             }
         }
-        Self { sides }
+        Self { sides, per_tape }
+    }
+
+    fn n_tapes(&self) -> usize {
+        self.sides.len().div_ceil(self.per_tape.max(1))
+    }
+
+    /// How much is in the way on all sides.
+    fn in_the_way(&self) -> u64 {
+        self.sides.iter().map(|side| in_the_way(side)).sum()
+    }
+
+    /// The tape of a side, and which way to go.
+    fn tape(&self, side: usize) -> (usize, i8) {
+        match self.per_tape {
+            1 => (side, 1),
+            _ => (side / 2, if side.is_multiple_of(2) { 1 } else { -1 }),
+        }
     }
 
     fn marks(&self, side: usize) -> BTreeSet<u32> {
@@ -140,7 +163,10 @@ impl Rulers {
     }
 
     fn laid(&self, number: usize) -> Laid {
-        let (right, left) = (self.marks(2 * number), self.marks(2 * number + 1));
+        let (right, left) = match self.per_tape {
+            1 => (self.marks(number), BTreeSet::new()),
+            _ => (self.marks(2 * number), self.marks(2 * number + 1)),
+        };
         let home = left.last().copied().unwrap_or(0);
         let end = home + right.last().copied().unwrap_or(0);
         let marked = |cell: u32| match cell.checked_sub(home) {
@@ -193,10 +219,11 @@ impl Plan {
     pub(super) fn new(demand: &Demand, core: &Core) -> Result<Self, BackendError> {
         let least = least_room(demand);
         let mut needed = 0;
-        for n_rulers in (1..=MAX_RULERS).rev() {
+        let fewest = Rulers::new(&demand.profiles, MAX_RULERS, 2).in_the_way();
+        for (n_rulers, per_tape) in RULERS {
             let mut plan = Self {
-                rulers: Rulers::new(&demand.profiles, 2 * n_rulers),
-                outer: Rulers::new(&demand.outer, 1),
+                rulers: Rulers::new(&demand.profiles, n_rulers, per_tape),
+                outer: Rulers::new(&demand.outer, 1, 1),
                 fractions: demand.fractions.clone(),
                 heights: demand.heights.clone(),
                 rounds: demand.rounds,
@@ -204,6 +231,9 @@ impl Plan {
                 n_places: demand.places,
                 ..Self::default()
             };
+            if per_tape == 1 && plan.rulers.in_the_way() > fewest {
+                continue;
+            }
             plan.places.insert(Object::Array(THETA_ARRAY), (THETA, 0));
             plan.pitches.insert(THETA, core.format.width());
             let fixed = plan.n_fixed(demand, core);
@@ -226,7 +256,7 @@ impl Plan {
     fn n_fixed(&self, demand: &Demand, core: &Core) -> usize {
         let data = 3 + demand.places;
         let theta = 1 + usize::from(demand.rewound.contains(&THETA_ARRAY));
-        let rulers = self.rulers.sides.len().div_ceil(2);
+        let rulers = self.rulers.n_tapes();
         let products = 2 * usize::from(demand.product || demand.quotient)
             + usize::from(!demand.outer.is_empty() || demand.scratch)
             + 2 * usize::from(demand.quotient);
@@ -303,13 +333,14 @@ impl Plan {
     /// Where a set of lengths is marked.
     pub(super) fn side(&self, profile: &[u32]) -> Side {
         let (side, marks) = self.rulers.find(profile);
-        Side { tape: tapes::ruler(side / 2), direction: direction(side), marks }
+        let (number, direction) = self.rulers.tape(side);
+        Side { tape: tapes::ruler(number), direction, marks }
     }
 
     /// Where a number of rounds is marked.
     pub(super) fn outer(&self, rounds: u32) -> Side {
         let (side, marks) = self.outer.find(&[rounds]);
-        Side { tape: OUTER, direction: direction(side), marks }
+        Side { tape: OUTER, direction: self.outer.tape(side).1, marks }
     }
 
     /// How many marks on `bound` a product with so many bits below the point passes on its way to the point.
@@ -383,10 +414,6 @@ impl Plan {
         }
         laid
     }
-}
-
-fn direction(side: usize) -> i8 {
-    if side.is_multiple_of(2) { 1 } else { -1 }
 }
 
 fn is_rewound(demand: &Demand, object: Object) -> bool {

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use super::{
     Generator,
+    automaton::Track,
     data::DataPos,
     graph::Node,
+    lanes::Lane,
     plan::{Object, Want},
     tapes::{self, DATA, PRODUCT, Tape},
 };
@@ -22,7 +24,7 @@ pub(super) enum Head {
     Anywhere,
 }
 
-/// Where all heads are; those of rulers are at home.
+/// Where all heads are.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Pos {
     /// Heads that are not where they start.
@@ -30,6 +32,10 @@ pub(super) struct Pos {
     /// The mark that each counter not in use is on.
     counters: BTreeMap<Tape, Option<usize>>,
     pub(super) data: DataPos,
+    /// Rulers whose heads are not at home but at the end of a way.
+    rulers: BTreeMap<Tape, Track>,
+    /// Walks that nothing waits for yet; everything else is as it is after them.
+    pub(super) lanes: Vec<Lane>,
     /// Whether heads not named are anywhere rather than where they start.
     trial: bool,
 }
@@ -63,6 +69,25 @@ impl Pos {
         self.counters.insert(tape, Some(mark));
     }
 
+    pub(super) fn ruler(&self, tape: Tape) -> Option<&Track> {
+        self.rulers.get(&tape)
+    }
+
+    pub(super) fn rulers(&self) -> Vec<Tape> {
+        self.rulers.keys().copied().collect()
+    }
+
+    pub(super) fn same_rulers(&self, other: &Self) -> bool {
+        self.rulers == other.rulers
+    }
+
+    pub(super) fn put_ruler(&mut self, tape: Tape, waiting: Option<Track>) {
+        match waiting {
+            Some(track) => self.rulers.insert(tape, track),
+            None => self.rulers.remove(&tape),
+        };
+    }
+
     /// The same with another value for the counter of a loop.
     pub(super) fn with(&self, var: usize, value: &Affine) -> Self {
         let mut pos = self.clone();
@@ -79,7 +104,7 @@ impl Pos {
 
     /// With every head that a body wants somewhere first put there.
     pub(super) fn wanted(&self, first: &First) -> Self {
-        let mut pos = self.clone();
+        let mut pos = Self { rulers: BTreeMap::new(), lanes: Vec::new(), ..self.clone() };
         for (&tape, at) in &first.heads {
             pos.put(tape, Head::At(at.clone()));
         }
@@ -103,6 +128,10 @@ pub(super) struct First {
 
 /// Words that are walked one by one.
 const NEAR: i64 = 3;
+
+fn is_near(distance: &Affine) -> bool {
+    distance.is_constant() && distance.constant.abs() <= NEAR
+}
 
 /// A word of memory: which tape, which word, and what is still to be walked.
 #[derive(Clone, PartialEq, Debug)]
@@ -147,13 +176,18 @@ impl Generator<'_> {
             Head::Anywhere => self.want(|first| {
                 first.heads.entry(tape).or_insert_with(|| target.clone());
             }),
-            Head::Lost => {
-                self.rewind(tape);
-                self.move_words(tape, pitch, &Affine::default(), target);
-            }
+            Head::Lost => self.defer(|generator| {
+                generator.rewind(tape);
+                generator.move_words(tape, pitch, &Affine::default(), target);
+            }),
             Head::At(now) => {
                 let now = self.take_back(tape, now, target);
-                self.move_words(tape, pitch, &now, target);
+                let distance = target.minus(&now);
+                if is_near(&distance) {
+                    self.move_words(tape, pitch, &now, target);
+                } else {
+                    self.defer(|generator| generator.move_words(tape, pitch, &now, target));
+                }
             }
         }
         self.pos.put(tape, Head::At(target.clone()));
@@ -170,11 +204,7 @@ impl Generator<'_> {
     /// Lets the way back of the last pass bring a head back to its word, if it has to go that way.
     pub(super) fn take_back(&mut self, tape: Tape, now: Affine, target: &Affine) -> Affine {
         let distance = target.minus(&now);
-        let Some(pending) = &mut self.pending else { return now };
-        let Some(at) = pending.movable.iter().position(|walker| walker.tape == tape) else { return now };
-        if distance.is_constant() && distance.constant < 0 {
-            let walker = pending.movable.remove(at);
-            pending.back.push(walker);
+        if distance.is_constant() && distance.constant < 0 && self.accept_offer(tape) {
             return now.offset(-1);
         }
         now
@@ -182,7 +212,6 @@ impl Generator<'_> {
 
     fn move_words(&mut self, tape: Tape, pitch: u32, from: &Affine, to: &Affine) {
         let distance = to.minus(from);
-        let near = |distance: &Affine| distance.is_constant() && distance.constant.abs() <= NEAR;
         if distance == Affine::default() {
             return;
         }
@@ -190,11 +219,11 @@ impl Generator<'_> {
             return self.seek_product(from.constant, to.constant);
         }
         let array = self.array_on(tape);
-        if near(&distance) || array.is_none() {
+        if is_near(&distance) || array.is_none() {
             return self.move_by(tape, pitch, distance.constant);
         }
         // From the tape's beginning, or from here: whichever means walking along fewer counters.
-        let from_start = near(to) || (!distance.is_constant() && to.terms.len() < distance.terms.len());
+        let from_start = is_near(to) || (!distance.is_constant() && to.terms.len() < distance.terms.len());
         if from_start && *from != Affine::default() {
             // A loop that counts down leaves its head before the first word, where the way left has no end.
             let (lowest, _) = self.range(from);
@@ -261,9 +290,7 @@ impl Generator<'_> {
 
     /// Lets the way back of the last pass bring back every head that is to go that way.
     pub(super) fn bring_back(&mut self, target: &Pos) {
-        let Some(pending) = &self.pending else { return };
-        let tapes: Vec<Tape> = pending.movable.iter().map(|walker| walker.tape).collect();
-        for tape in tapes {
+        for tape in self.offers() {
             if tape == DATA {
                 if let (DataPos::Inside(now), DataPos::Inside(to)) = (self.pos.data.clone(), &target.data) {
                     self.pos.data = DataPos::Inside(self.take_back(DATA, now, to));
@@ -298,6 +325,7 @@ impl Generator<'_> {
                 self.seek_counter(tape, mark);
             }
         }
+        self.place_rulers(target);
         self.settle();
     }
 
@@ -331,7 +359,7 @@ impl Generator<'_> {
 
     /// Goes on from the end of a way.
     pub(super) fn resume(&mut self, end: WayEnd) {
-        self.pending = None;
+        self.pos.lanes.clear();
         self.dead = end.is_none();
         if let Some((node, pos)) = end {
             (self.cur, self.pos) = (node, pos);
@@ -344,7 +372,7 @@ impl Generator<'_> {
     pub(super) fn join(&mut self, ends: Vec<WayEnd>) {
         let ends: Vec<(Node, Pos)> = ends.into_iter().flatten().collect();
         let Some((_, last)) = ends.last() else { return self.resume(None) };
-        let mut target = last.clone();
+        let mut target = Pos { lanes: Vec::new(), ..last.clone() };
         if ends.iter().any(|(_, pos)| pos.data != target.data) {
             target.data = target.data.shared();
         }

@@ -67,7 +67,7 @@ impl Generator<'_> {
     }
 
     fn absolute(&mut self, e: &Expr, target: &Target<'_>) {
-        let exits = self.in_one_pass(e, target, Tail::Branch);
+        let exits = self.in_one_pass(e, target, Tail::Fork);
         let other = Some((exits[1], self.pos.clone()));
         self.negate(target);
         let negative = self.way_end();

@@ -102,7 +102,7 @@ fn in_one_step(first: &Arrow, second: &Arrow) -> Option<Arrow> {
 }
 
 /// Pairs of a state with these rules and the symbols it looks at.
-fn n_vertices<'a>(arrows: impl IntoIterator<Item = &'a Arrow>) -> u64 {
+pub(super) fn n_vertices<'a>(arrows: impl IntoIterator<Item = &'a Arrow>) -> u64 {
     let tapes: BTreeSet<Tape> = arrows.into_iter().flat_map(|arrow| arrow.reads.keys().copied()).collect();
     tapes.into_iter().map(|tape| u64::from(n_symbols(tape))).product()
 }
