@@ -7,7 +7,7 @@ use super::{
     Generator,
     automaton::{Act, Track, Walker},
     graph::{Arrow, Node},
-    tapes::Tape,
+    tapes::{self, Kind, MARKS, Tape},
 };
 
 /// A part of the machine with one way in and one way out, and the tapes it is about.
@@ -16,6 +16,19 @@ pub(super) struct Fragment {
     entry: Node,
     exit: Node,
     tapes: BTreeSet<Tape>,
+}
+
+impl Fragment {
+    /// About how long it takes: over a whole tape of words, over a sample, or over a word.
+    fn length(&self) -> u32 {
+        if self.tapes.iter().any(|&tape| matches!(tapes::kind(tape), Kind::Origin)) {
+            3
+        } else if self.tapes.contains(&MARKS) {
+            2
+        } else {
+            1
+        }
+    }
 }
 
 /// Once along a ruler, from where its head is to the other end, and the heads that walk along.
@@ -216,7 +229,8 @@ impl Generator<'_> {
     }
 
     /// Fragments about different tapes, at the same time where that takes few states.
-    fn at_once(&mut self, fragments: Vec<Fragment>) -> Fragment {
+    fn at_once(&mut self, mut fragments: Vec<Fragment>) -> Fragment {
+        fragments.sort_by_key(|fragment| std::cmp::Reverse(fragment.length()));
         let mut rows: Vec<Fragment> = Vec::new();
         for fragment in fragments {
             let joined = (0..rows.len())

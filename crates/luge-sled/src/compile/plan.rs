@@ -145,9 +145,10 @@ impl Rulers {
 
     /// The tape of a side, and which way to go.
     fn tape(&self, side: usize) -> (usize, i8) {
-        match self.per_tape {
-            1 => (side, 1),
-            _ => (side / 2, if side.is_multiple_of(2) { 1 } else { -1 }),
+        // The sides that are used most come first, so no two of them share a tape.
+        match side.checked_sub(self.n_tapes().max(1)) {
+            None => (side, 1),
+            Some(_) => (self.sides.len() - 1 - side, -1),
         }
     }
 
@@ -163,10 +164,11 @@ impl Rulers {
     }
 
     fn laid(&self, number: usize) -> Laid {
-        let (right, left) = match self.per_tape {
-            1 => (self.marks(number), BTreeSet::new()),
-            _ => (self.marks(2 * number), self.marks(2 * number + 1)),
+        let marks = |direction: i8| {
+            let side = (0..self.sides.len()).find(|&side| self.tape(side) == (number, direction));
+            side.map(|side| self.marks(side)).unwrap_or_default()
         };
+        let (right, left) = (marks(1), marks(-1));
         let home = left.last().copied().unwrap_or(0);
         let end = home + right.last().copied().unwrap_or(0);
         let marked = |cell: u32| match cell.checked_sub(home) {

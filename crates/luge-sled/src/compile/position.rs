@@ -222,8 +222,8 @@ impl Generator<'_> {
         if is_near(&distance) || array.is_none() {
             return self.move_by(tape, pitch, distance.constant);
         }
-        // From the tape's beginning, or from here: whichever means walking along fewer counters.
-        let from_start = is_near(to) || (!distance.is_constant() && to.terms.len() < distance.terms.len());
+        // From the tape's beginning, or from here: whichever is shorter.
+        let from_start = self.n_walked(from) + self.n_walked(to) <= self.n_walked(&distance);
         if from_start && *from != Affine::default() {
             // A loop that counts down leaves its head before the first word, where the way left has no end.
             let (lowest, _) = self.range(from);
@@ -237,6 +237,12 @@ impl Generator<'_> {
             self.along_counter(var, |generator| generator.move_by(tape, pitch, factor));
         }
         self.move_by(tape, pitch, distance.constant);
+    }
+
+    /// About how many words are walked, twice, so that it is a whole number.
+    fn n_walked(&self, distance: &Affine) -> i64 {
+        let along = |&(var, factor): &(usize, i64)| factor.abs() * self.most_of(var);
+        2 * distance.constant.abs() + distance.terms.iter().map(along).sum::<i64>()
     }
 
     /// A known number of words; many of them are counted.
