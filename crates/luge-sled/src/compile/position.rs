@@ -129,6 +129,9 @@ pub(super) struct First {
 /// Words that are walked one by one.
 const NEAR: i64 = 3;
 
+/// Words of one bit that are walked along a ruler.
+const MAX_BITS: u64 = 64;
+
 fn is_near(distance: &Affine) -> bool {
     distance.is_constant() && distance.constant.abs() <= NEAR
 }
@@ -251,6 +254,9 @@ impl Generator<'_> {
         let n_words = words.unsigned_abs();
         if n_words <= NEAR.unsigned_abs() || self.array_on(tape).is_none() {
             return self.glide(&[(tape, direction)], None, pitch, u32::try_from(n_words).unwrap_or(u32::MAX));
+        }
+        if pitch == 1 && n_words <= MAX_BITS {
+            return self.walk(tape, direction, u32::try_from(n_words).unwrap_or(u32::MAX), None);
         }
         self.counted(n_words, |generator| generator.glide(&[(tape, direction)], None, pitch, 1));
     }
