@@ -74,7 +74,7 @@ impl Track {
     }
 
     /// The same walk of a head, seen from the other end.
-    pub(super) fn from_end(&self, walker: Walker) -> Walker {
+    pub(super) fn mirrored(&self, walker: Walker) -> Walker {
         let mirrored = |at: u32| self.total - at.min(self.total);
         Walker { tape: walker.tape, from: mirrored(walker.to), to: mirrored(walker.from) }
     }

@@ -164,7 +164,7 @@ impl Generator<'_> {
         if matches!(pass.tail, Tail::Nothing | Tail::Fork) {
             self.crossed(&track);
             let mirrored = |walkers: Vec<Walker>| -> Vec<(Walker, i8)> {
-                walkers.into_iter().map(|walker| (track.from_end(walker), -1)).collect()
+                walkers.into_iter().map(|walker| (track.mirrored(walker), -1)).collect()
             };
             let (walkers, offered) = (mirrored(back), mirrored(movable));
             self.cross(Crossing { offered, ..Crossing::new(track.reversed(), walkers) });
