@@ -186,7 +186,7 @@ impl Generator<'_> {
             Head::At(now) => {
                 let now = self.take_back(tape, now, target);
                 let distance = target.minus(&now);
-                if is_near(&distance) {
+                if is_near(&distance) && tape != PRODUCT {
                     self.move_words(tape, pitch, &now, target);
                 } else {
                     self.defer(|generator| generator.move_words(tape, pitch, &now, target));
