@@ -40,8 +40,16 @@ enum Stage {
         zone: u8,
         outer: u8,
     },
+    /// On the way back, looking for the next digit: the heads over the sum stay while the multiplier's goes on.
+    Seek {
+        carry: u8,
+        left: u8,
+        zone: u8,
+        outer: u8,
+    },
+    /// On the way back, all heads together.
     Back {
-        minus: bool,
+        carry: u8,
         left: u8,
         zone: u8,
         outer: u8,
@@ -57,6 +65,8 @@ struct Digits<'p> {
     end: u8,
     /// The zone above the point, the one behind the multiplier's last bit, and the one above the sum.
     point: u8,
+    /// The lowest zone in which there can be the cell before that of the multiplicand's sign.
+    lowest: u8,
     highest: u8,
     top: u8,
 }
@@ -66,12 +76,14 @@ impl Generator<'_> {
     pub(super) fn add_up(&mut self, product: &Product) {
         let (direction, end) = self.outer_track(product.multiplier.width);
         let fraction = product.fraction;
+        let point = self.plan.point(fraction);
         let digits = Digits {
             product,
             track: self.ruled(vec![product.multiplicand.width - 1]),
             direction,
             end,
-            point: self.plan.point(fraction),
+            point,
+            lowest: if product.multiplicand.width > fraction + 1 { point } else { 0 },
             highest: self.plan.zones(fraction, product.multiplier.width - fraction),
             top: self.plan.zones(fraction, product.sum.width),
         };
@@ -102,6 +114,7 @@ impl Digits<'_> {
                 tapes
             }
             Stage::Ripple { zone, .. } => [ruler, vec![BOUND, self.tape(zone)]].concat(),
+            Stage::Seek { .. } => [ruler, vec![multiplier.tape, OUTER]].concat(),
             Stage::Back { zone: 0, .. } => ruler,
             Stage::Back { .. } => [ruler, vec![BOUND]].concat(),
         }
@@ -133,10 +146,14 @@ impl Digits<'_> {
         moves
     }
 
+    fn along_multiplicand(&self, up: bool) -> Vec<(Tape, i8)> {
+        let walker = Walker { tape: self.product.multiplicand.tape, from: 0, to: u32::MAX };
+        self.track.moves(&[walker], 0, up)
+    }
+
     /// Moves of all heads but the multiplier's.
     fn moves(&self, zone: u8, up: bool) -> Vec<(Tape, i8)> {
-        let walker = Walker { tape: self.product.multiplicand.tape, from: 0, to: u32::MAX };
-        [self.track.moves(&[walker], 0, up), self.along_sum(zone, if up { 1 } else { -1 })].concat()
+        [self.along_multiplicand(up), self.along_sum(zone, if up { 1 } else { -1 })].concat()
     }
 
     fn is_end(&self, mark: u8, outer: u8) -> bool {
@@ -169,6 +186,10 @@ impl Digits<'_> {
                 }
                 let (bit, carry) = self.sum(self.bit(now, read), u8::from(minus), carry, read);
                 let passed = passed + mark;
+                if mark == 1 && self.track.is_end(passed) && zone < self.lowest {
+                    // No run comes here.
+                    return Act::exit(0);
+                }
                 let sign = read(self.product.multiplicand.tape) ^ u8::from(minus);
                 let act = if mark == 0 || !self.track.is_end(passed) {
                     Act::go(&self.moves(now, true), Stage::Add { minus, carry, passed, zone: now, outer })
@@ -196,21 +217,42 @@ impl Digits<'_> {
                 };
                 self.put(act, now, 1 - bit)
             }
-            Stage::Back { minus, left, zone, outer } => {
+            Stage::Seek { carry, left, zone, outer } => self.seek(carry, [left, zone, outer], read),
+            Stage::Back { carry, left, zone, outer } => {
                 let mark = self.mark(read);
-                if left > 0 || mark == 0 {
-                    return self.turn(minus, [left - mark, zone - read(BOUND), outer]);
+                if left == 0 && mark == 1 {
+                    return self.next_bit(carry, zone, outer);
                 }
-                // The multiplier is one bit ahead already.
-                let next = Stage::Bit { first: false, carry: u8::from(minus), zone, outer };
-                Act::go(&self.along_sum(zone, 1), next)
+                let (left, zone) = (left - mark, zone - read(BOUND));
+                Act::go(&self.moves(zone, false), Stage::Back { carry, left, zone, outer })
             }
         }
     }
 
-    /// A step back, to a cell in this zone.
+    /// On to a bit that the multiplier's head is on already.
+    fn next_bit(&self, carry: u8, zone: u8, outer: u8) -> Act<Stage> {
+        Act::go(&self.along_sum(zone, 1), Stage::Bit { first: false, carry, zone, outer })
+    }
+
+    /// The first step back, to a cell in this zone.
     fn turn(&self, minus: bool, [left, zone, outer]: [u8; 3]) -> Act<Stage> {
-        Act::go(&self.moves(zone, false), Stage::Back { minus, left, zone, outer })
+        Act::go(&self.moves(zone, false), Stage::Seek { carry: u8::from(minus), left, zone, outer })
+    }
+
+    /// A step back of the multiplicand, which is one bit further up then, if the digit there is zero.
+    fn seek(&self, carry: u8, [left, zone, outer]: [u8; 3], read: &impl Fn(Tape) -> u8) -> Act<Stage> {
+        let (ruler_mark, mark) = (self.mark(read), read(OUTER));
+        if left == 0 && ruler_mark == 1 {
+            return self.next_bit(carry, zone, outer);
+        }
+        let tape = self.product.multiplier.tape;
+        let digit = read(tape) + carry;
+        if digit == 1 || self.is_end(mark, outer) {
+            return Act::go(&[], Stage::Back { carry, left, zone, outer });
+        }
+        let (left, outer) = (left - ruler_mark, outer + mark);
+        let moves = [self.along_multiplicand(false), vec![(tape, 1), (OUTER, self.direction)]].concat();
+        Act::go(&moves, Stage::Seek { carry: digit >> 1, left, zone, outer })
     }
 
     fn at_bit(&self, first: bool, [carry, zone, outer]: [u8; 3], read: &impl Fn(Tape) -> u8) -> Act<Stage> {
