@@ -44,6 +44,8 @@ pub(super) struct Demand {
     pub(super) segments: BTreeMap<usize, BTreeSet<u64>>,
     /// Arrays whose head must find its way home.
     pub(super) rewound: BTreeSet<usize>,
+    /// Lines of products whose heads on these tapes must go back to where they began.
+    pub(super) stays: BTreeSet<(u32, Tape)>,
     pub(super) scratch: bool,
     pub(super) product: bool,
     pub(super) quotient: bool,
@@ -72,6 +74,7 @@ impl Demand {
             self.segments.entry(depth).or_default().extend(segments);
         }
         self.rewound.extend(&other.rewound);
+        self.stays.extend(&other.stays);
         self.scratch |= other.scratch;
         self.product |= other.product;
         self.quotient |= other.quotient;
@@ -214,6 +217,7 @@ pub(super) struct Plan {
     ends: BTreeMap<Tape, i64>,
     origins: BTreeSet<Tape>,
     pub(super) n_places: usize,
+    pub(super) stays: BTreeSet<(u32, Tape)>,
 }
 
 impl Plan {
@@ -231,6 +235,7 @@ impl Plan {
                 rounds: demand.rounds,
                 segments: demand.segments.iter().map(|(&d, s)| (d, s.iter().copied().collect())).collect(),
                 n_places: demand.places,
+                stays: demand.stays.clone(),
                 ..Self::default()
             };
             if per_tape == 1 && plan.rulers.in_the_way() > fewest {

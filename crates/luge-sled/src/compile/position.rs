@@ -34,6 +34,8 @@ pub(super) struct Pos {
     pub(super) data: DataPos,
     /// Rulers whose heads are not at home but at the end of a way.
     rulers: BTreeMap<Tape, Track>,
+    /// The line and the number of loops around of the product that left a head on the next element.
+    stepped: BTreeMap<Tape, (u32, usize)>,
     /// Walks that nothing waits for yet; everything else is as it is after them.
     pub(super) lanes: Vec<Lane>,
     /// Whether heads not named are anywhere rather than where they start.
@@ -49,6 +51,11 @@ impl Pos {
     pub(super) fn head(&self, tape: Tape) -> Head {
         let start = if self.trial { Head::Anywhere } else { Head::At(Affine::default()) };
         self.heads.get(&tape).cloned().unwrap_or(start)
+    }
+
+    /// Notes that a product left a head on the next element.
+    pub(super) fn note_step(&mut self, tape: Tape, place: (u32, usize)) {
+        self.stepped.insert(tape, place);
     }
 
     pub(super) fn put(&mut self, tape: Tape, head: Head) {
@@ -204,9 +211,20 @@ impl Generator<'_> {
         }
     }
 
+    /// Whether the head of a product may end on the next element: the element itself is not wanted again.
+    pub(super) fn may_step_on(&self, tape: Tape) -> bool {
+        !self.plan.stays.contains(&(self.line, tape))
+    }
+
     /// Lets the way back of the last pass bring a head back to its word, if it has to go that way.
     pub(super) fn take_back(&mut self, tape: Tape, now: Affine, target: &Affine) -> Affine {
         let distance = target.minus(&now);
+        if let Some((line, depth)) = self.pos.stepped.remove(&tape)
+            && distance == Affine::constant(-1)
+            && depth <= self.loops.len()
+        {
+            self.demand.stays.insert((line, tape));
+        }
         if distance.is_constant() && distance.constant < 0 && self.accept_offer(tape) {
             return now.offset(-1);
         }

@@ -26,15 +26,14 @@ const WALKS: u64 = 8;
 struct Factor {
     tape: Tape,
     width: u32,
+    /// Whether its head ends on the next element of an array, not where it began.
+    steps_on: bool,
 }
 
-/// A product of numbers on two tapes that is added to one on a third. All heads end where they began, but perhaps those of
-/// the multiplier and of `product`.
+/// A product of numbers on two tapes that is added to one on a third.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Product {
     multiplier: Factor,
-    /// Whether the multiplier's head goes back to where it began.
-    returns: bool,
     multiplicand: Factor,
     /// Bits of the product that are below the point of the sum.
     fraction: u32,
@@ -55,17 +54,18 @@ impl Generator<'_> {
     /// Leaves a product on its tape, from cell 0 on.
     pub(super) fn product(&mut self, op: Op, a: &Expr, b: &Expr, width: u32) {
         let summand = Summand { op, factors: [a, b], minus: false };
-        self.multiply(&summand, Factor { tape: PRODUCT, width }, None);
+        self.multiply(&summand, Factor { tape: PRODUCT, width, steps_on: false }, None);
         self.seek(PRODUCT, 1, &Affine::default());
     }
 
     /// Adds a product to a number, or subtracts it.
     pub(super) fn accumulate(&mut self, summand: &Summand<'_>, target: &Target<'_>) {
         let place = At::Memory(target.spot.clone());
-        self.multiply(summand, Factor { tape: target.spot.tape, width: target.width }, Some(place));
+        let sum = Factor { tape: target.spot.tape, width: target.width, steps_on: false };
+        self.multiply(summand, sum, Some(place));
     }
 
-    fn multiply(&mut self, summand: &Summand<'_>, sum: Factor, place: Option<At>) {
+    fn multiply(&mut self, summand: &Summand<'_>, mut sum: Factor, place: Option<At>) {
         let [a, b] = summand.factors;
         let mut fraction = a.ty().fraction;
         let mut temporaries = Vec::new();
@@ -79,9 +79,16 @@ impl Generator<'_> {
         if self.rank(&b, &second) > self.rank(&a, &first) {
             std::mem::swap(&mut first, &mut second);
         }
-        let returns = !self.is_element(&first);
-        let [multiplier, multiplicand] =
-            [&first, &second].map(|factor| Factor { tape: factor.at.tape(), width: factor.width });
+        // The heads of the others step on while the multiplier's bits are counted back.
+        let width = first.width;
+        let factor = |factor: &Operand| {
+            let steps_on = factor.width == width && self.is_element(factor) && self.may_step_on(factor.at.tape());
+            Factor { tape: factor.at.tape(), width: factor.width, steps_on }
+        };
+        let [multiplier, multiplicand] = [&first, &second].map(factor);
+        if let Some(at) = &place {
+            sum = factor(&Operand { at: at.clone(), width: sum.width });
+        }
         let rounded = summand.op == Op::MulRound && fraction > 0;
         self.demand.product = true;
         // Marks of others in the way would cost most here.
@@ -99,10 +106,11 @@ impl Generator<'_> {
             self.walk(PRODUCT, -1, fraction - 1, None);
         }
         let minus = summand.minus;
-        let product = Product { multiplier, returns, multiplicand, fraction, rounded, sum, minus };
+        let product = Product { multiplier, multiplicand, fraction, rounded, sum, minus };
         self.call(Routine::Product(product));
-        if !returns {
-            self.step_on(multiplier.tape);
+        for factor in [multiplier, multiplicand, sum].iter().filter(|factor| factor.steps_on) {
+            self.step_on(factor.tape);
+            self.pos.note_step(factor.tape, (self.line, self.loops.len()));
         }
         self.free(&temporaries);
     }
@@ -174,15 +182,21 @@ impl Generator<'_> {
 
     pub(super) fn product_body(&mut self, product: Product) {
         self.add_up(&product);
-        // All heads back to the lowest bits; that of an element stays on the next one.
-        let Product { multiplier, returns, sum, fraction, .. } = product;
+        // All heads back to the lowest bits, or on to those of the next element.
+        let Product { multiplier, multiplicand, sum, fraction, .. } = product;
         let outer = self.outer_track(multiplier.width);
         let point = self.plan.point(fraction);
         let rounds = u8::from(self.plan.rounds);
         let back = |zone: u8| {
             let mut back = vec![(OUTER, -outer.0), (PRODUCT, -1)];
-            back.extend(returns.then_some((multiplier.tape, -1)));
-            back.extend((zone >= point && sum.tape != PRODUCT).then_some((sum.tape, -1)));
+            back.extend((!multiplier.steps_on).then_some((multiplier.tape, -1)));
+            back.extend(multiplicand.steps_on.then_some((multiplicand.tape, 1)));
+            // It is as far above its point as the multiplier's bits reach, so as many are missing as are below.
+            match (sum.steps_on, zone < point) {
+                (true, true) => back.push((sum.tape, 1)),
+                (false, false) if sum.tape != PRODUCT => back.push((sum.tape, -1)),
+                _ => {}
+            }
             back
         };
         let before = self.plan.zones(fraction, multiplier.width - fraction - 1);
