@@ -98,24 +98,20 @@ pub(super) struct Side {
     pub(super) marks: Vec<u32>,
 }
 
-/// Most rulers; each has two sides.
-const MAX_RULERS: usize = 3;
-
-/// Tapes with rulers and the sides that each has, the best first: heads on tapes of their own move at the same time.
-const RULERS: [(usize, usize); 7] = [(7, 1), (6, 1), (5, 1), (4, 1), (MAX_RULERS, 2), (2, 2), (1, 2)];
+/// The most sides of rulers; marks of others are seldom in the way then.
+const MAX_SIDES: usize = 6;
 
 /// Sides and the profiles on each.
 #[derive(Clone, Debug, Default)]
 struct Rulers {
     sides: Vec<Vec<(Vec<u32>, u64)>>,
-    /// Sides of one tape: two, or only the right one.
-    per_tape: usize,
+    n_tapes: usize,
 }
 
 impl Rulers {
     /// Puts profiles on sides of their own, or where few marks of others are in their way.
-    fn new(profiles: &BTreeMap<Vec<u32>, u64>, n_tapes: usize, per_tape: usize) -> Self {
-        let most_sides = n_tapes * per_tape;
+    fn new(profiles: &BTreeMap<Vec<u32>, u64>, most_tapes: usize, most_sides: usize) -> Self {
+        let most_sides = most_sides.min(2 * most_tapes);
         let mut sorted: Vec<(Vec<u32>, u64)> = profiles.iter().map(|(p, &w)| (p.clone(), w)).collect();
         sorted.sort_by_key(|(profile, weight)| (u64::MAX - weight, profile.clone()));
         let mut sides: Vec<Vec<(Vec<u32>, u64)>> = Vec::new();
@@ -134,22 +130,14 @@ impl Rulers {
                 _ => sides.push(vec![(profile, weight)]),
             }
         }
-        Self { sides, per_tape }
-    }
-
-    fn n_tapes(&self) -> usize {
-        self.sides.len().div_ceil(self.per_tape.max(1))
-    }
-
-    /// How much is in the way on all sides.
-    fn in_the_way(&self) -> u64 {
-        self.sides.iter().map(|side| in_the_way(side)).sum()
+        let n_tapes = most_tapes.min(sides.len());
+        Self { sides, n_tapes }
     }
 
     /// The tape of a side, and which way to go.
     fn tape(&self, side: usize) -> (usize, i8) {
         // The sides that are used most come first, so no two of them share a tape.
-        match side.checked_sub(self.n_tapes().max(1)) {
+        match side.checked_sub(self.n_tapes.max(1)) {
             None => (side, 1),
             Some(_) => (self.sides.len() - 1 - side, -1),
         }
@@ -225,11 +213,10 @@ impl Plan {
     pub(super) fn new(demand: &Demand, core: &Core) -> Result<Self, BackendError> {
         let least = least_room(demand);
         let mut needed = 0;
-        let fewest = Rulers::new(&demand.profiles, MAX_RULERS, 2).in_the_way();
-        for (n_rulers, per_tape) in RULERS {
+        for n_rulers in (1..=MAX_SIDES).rev() {
             let mut plan = Self {
-                rulers: Rulers::new(&demand.profiles, n_rulers, per_tape),
-                outer: Rulers::new(&demand.outer, 1, 1),
+                rulers: Rulers::new(&demand.profiles, n_rulers, MAX_SIDES),
+                outer: Rulers::new(&demand.outer, 1, 2 - usize::from(demand.scratch)),
                 fractions: demand.fractions.clone(),
                 heights: demand.heights.clone(),
                 rounds: demand.rounds,
@@ -238,18 +225,15 @@ impl Plan {
                 stays: demand.stays.clone(),
                 ..Self::default()
             };
-            if per_tape == 1 && plan.rulers.in_the_way() > fewest {
-                continue;
-            }
             plan.places.insert(Object::Array(THETA_ARRAY), (THETA, 0));
             plan.pitches.insert(THETA, core.format.width());
             let fixed = plan.n_fixed(demand, core);
             needed = fixed + least;
-            // One ruler more is worth less than a few registers.
-            let comfortable = if n_rulers == 1 {
-                least
-            } else {
-                least + extra_registers(demand).min(2) + extra_arrays(demand)
+            // One ruler is too few, but more than two are worth less than tapes for memory.
+            let comfortable = match n_rulers {
+                1 => least,
+                2 => least + extra_arrays(demand).min(2),
+                _ => least + extra_registers(demand) + extra_arrays(demand),
             };
             if let Some(room) = MAX_TAPES.checked_sub(fixed).filter(|&room| room >= comfortable) {
                 plan.lay_memory(demand, room);
@@ -263,7 +247,7 @@ impl Plan {
     fn n_fixed(&self, demand: &Demand, core: &Core) -> usize {
         let data = 3 + demand.places;
         let theta = 1 + usize::from(demand.rewound.contains(&THETA_ARRAY));
-        let rulers = self.rulers.n_tapes();
+        let rulers = self.rulers.n_tapes;
         let products = 2 * usize::from(demand.product || demand.quotient)
             + usize::from(!demand.outer.is_empty() || demand.scratch)
             + 2 * usize::from(demand.quotient);
@@ -287,14 +271,14 @@ impl Plan {
         }
         let rewound = arrays.iter().any(|(object, _)| is_rewound(demand, *object));
         let per_array = 1 + usize::from(rewound);
-        // Registers are what most is done with: arrays and constants get what they can do without.
+        // Arrays that are used together should not share a tape; then come registers, and a second tape of constants.
+        let n_constants = constants.len().min(1);
+        let most = (room - n_constants - LEAST_REGISTERS) / per_array;
+        let n_arrays = arrays.len().min(MAX_ARRAY_TAPES).min(most);
+        let room = room - n_arrays * per_array;
         let wanted = scalars.len() + temporaries.len();
-        let others = least_room(demand) - LEAST_REGISTERS;
-        let most = (room - others).saturating_sub(extra_arrays(demand)).max(LEAST_REGISTERS);
-        let kept = wanted.clamp(LEAST_REGISTERS, MAX_REGISTERS).min(most);
-        let spare = room - kept;
-        let n_constants = constants.len().min(if spare >= 2 + per_array { 2 } else { 1 });
-        let n_arrays = arrays.len().min(((spare - n_constants) / per_array).max(1)).min(MAX_ARRAY_TAPES);
+        let kept = wanted.clamp(LEAST_REGISTERS, MAX_REGISTERS).min(room - n_constants);
+        let n_constants = constants.len().min(2).min(room - kept);
         for (number, (object, want)) in arrays.iter().enumerate() {
             let tape = tapes::memory(number % n_arrays.max(1));
             self.put(*object, tape, want);

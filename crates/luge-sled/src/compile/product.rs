@@ -82,7 +82,8 @@ impl Generator<'_> {
         // The heads of the others step on while the multiplier's bits are counted back.
         let width = first.width;
         let factor = |factor: &Operand| {
-            let steps_on = factor.width == width && self.is_element(factor) && self.may_step_on(factor.at.tape());
+            let steps_on =
+                factor.width == width && self.is_element(factor) && self.may_step_on(factor.at.tape());
             Factor { tape: factor.at.tape(), width: factor.width, steps_on }
         };
         let [multiplier, multiplicand] = [&first, &second].map(factor);
