@@ -136,6 +136,11 @@ impl Generator<'_> {
         while !parts.is_empty() {
             let (n_numbers, ways) = (self.n_numbers(), parts.iter().map(|part| self.range(&now.plus(part))));
             let next = ways.into_iter().position(|(lowest, highest)| lowest >= 0 && highest <= n_numbers);
+            // Where each part alone would leave it, the way is by the sample's first number.
+            if next.is_none() && now != Affine::default() && !self.strays(&now) {
+                self.go_to_sample(self.reaches_end(&now));
+                return self.move_inside(&Affine::default(), &from.plus(distance));
+            }
             let part = parts.remove(next.unwrap_or(0));
             now = now.plus(&part);
             match part.terms[..] {
