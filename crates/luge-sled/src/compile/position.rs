@@ -216,11 +216,14 @@ impl Generator<'_> {
         !self.plan.stays.contains(&(self.line, tape))
     }
 
-    /// Lets the way back of the last pass bring a head back to its word, if it has to go that way.
+    /// Lets the way back of the last pass bring a head back to its word, if it has to go that way. Where a product left a head
+    /// on the next element in vain, the next plan keeps it.
     pub(super) fn take_back(&mut self, tape: Tape, now: Affine, target: &Affine) -> Affine {
         let distance = target.minus(&now);
         if let Some((line, depth)) = self.pos.stepped.remove(&tape)
-            && distance == Affine::constant(-1)
+            && tape != DATA
+            && distance.is_constant()
+            && distance.constant < 0
             && depth <= self.loops.len()
         {
             self.demand.stays.insert((line, tape));
