@@ -13,6 +13,7 @@ mod conditions;
 mod counters;
 mod data;
 mod graph;
+mod lanes;
 mod loops;
 mod operands;
 mod plan;
@@ -33,7 +34,6 @@ use crate::{
     Compiled, Variable,
     core::{Affine, Core, Home, Named, THETA as THETA_ARRAY},
 };
-use automaton::Pending;
 use graph::{Graph, Node, Shape};
 use loops::Loop;
 use plan::{Demand, Object, Plan};
@@ -104,7 +104,6 @@ struct Generator<'c> {
     dead: bool,
     line: u32,
     pos: Pos,
-    pending: Option<Pending>,
     /// Temporaries in use.
     taken: BTreeSet<usize>,
     /// Temporaries that hold a computed index which no head has followed yet.
@@ -140,7 +139,6 @@ impl<'c> Generator<'c> {
             dead: false,
             line: 0,
             pos: Pos::default(),
-            pending: None,
             taken: BTreeSet::new(),
             unwalked: BTreeSet::new(),
             variables: BTreeMap::new(),

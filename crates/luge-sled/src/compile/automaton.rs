@@ -5,17 +5,21 @@ use std::collections::{BTreeMap, VecDeque};
 use super::{
     Generator,
     graph::{Arrow, Node},
+    lanes::Crossing,
     plan::Side,
+    position::Pos,
     tapes::{self, BOUND, DATA, MARKS, PRODUCT, Tape},
 };
 
 /// What one step of an automaton does.
+#[derive(Clone)]
 pub(super) struct Act<S> {
     pub(super) writes: Vec<(Tape, u8)>,
     pub(super) moves: Vec<(Tape, i8)>,
     pub(super) next: Next<S>,
 }
 
+#[derive(Clone)]
 pub(super) enum Next<S> {
     State(S),
     Exit(usize),
@@ -52,9 +56,40 @@ pub(super) struct Track {
     marks: Vec<u32>,
     events: Vec<u32>,
     pub(super) total: u32,
+    /// Whether it begins at the far end of the ruler.
+    far: bool,
 }
 
 impl Track {
+    /// The same way from its end to its beginning.
+    pub(super) fn reversed(&self) -> Self {
+        let mirrored = |at: &[u32]| -> Vec<u32> {
+            let inner = at.iter().rev().filter(|&&at| at < self.total).map(|at| self.total - at);
+            inner.chain([self.total]).collect()
+        };
+        let (marks, events) = (mirrored(&self.marks), mirrored(&self.events));
+        let side =
+            self.side.clone().map(|side| Side { direction: -side.direction, marks: marks.clone(), ..side });
+        Self { side, marks, events, total: self.total, far: !self.far }
+    }
+
+    /// The same walk of a head, seen from the other end.
+    pub(super) fn mirrored(&self, walker: Walker) -> Walker {
+        let mirrored = |at: u32| self.total - at.min(self.total);
+        Walker { tape: walker.tape, from: mirrored(walker.to), to: mirrored(walker.from) }
+    }
+
+    /// Where a part of this length begins that lies between two events.
+    pub(super) fn stretch(&self, length: u32) -> Option<u32> {
+        let mut starts = [0].into_iter().chain(self.events.iter().copied());
+        starts.find(|from| self.events.contains(&(from + length)))
+    }
+
+    /// The whole way with nothing happening on it.
+    fn plain(&self) -> Self {
+        Self { events: vec![self.total], ..self.clone() }
+    }
+
     /// Where the part of the way begins that one is in after passing so many marks.
     pub(super) fn part(&self, passed: u8) -> u32 {
         let passed = &self.marks[..usize::from(passed).min(self.marks.len())];
@@ -115,15 +150,6 @@ impl Track {
     }
 }
 
-/// A pass that is over while its heads are still at the top of their words: the way back can serve the next instruction.
-#[derive(Clone, Debug)]
-pub(super) struct Pending {
-    pub(super) track: Track,
-    pub(super) back: Vec<Walker>,
-    /// Heads that need not go back: they are on the next word already.
-    pub(super) movable: Vec<Walker>,
-}
-
 impl Generator<'_> {
     pub(super) fn new_node(&mut self) -> Node {
         self.graph.add(self.line)
@@ -145,28 +171,94 @@ impl Generator<'_> {
         8_u64.pow(u32::try_from(self.loops.len().min(6)).unwrap_or(6))
     }
 
-    /// The way along a ruler with these events, the last of which ends it.
-    pub(super) fn track(&mut self, mut events: Vec<u32>) -> Track {
+    /// The way along a ruler with these events, the last of which ends it; the ruler's head is at home.
+    pub(super) fn track(&mut self, events: Vec<u32>) -> Track {
+        let track = self.way(events);
+        self.leave_home(&track);
+        track
+    }
+
+    /// The same with a ruler, however short it is.
+    pub(super) fn ruled(&mut self, events: Vec<u32>) -> Track {
+        let track = self.ruled_way(events);
+        self.leave_home(&track);
+        track
+    }
+
+    /// The same from where the ruler's head is, if that is one of its ends.
+    pub(super) fn track_from_here(&mut self, events: Vec<u32>) -> Track {
+        let track = self.way(events);
+        let Some(side) = &track.side else { return track };
+        if let Some(waiting) = self.pos.ruler(side.tape) {
+            let same = waiting.side.as_ref().is_some_and(|other| other.direction == side.direction);
+            let mut back = track.reversed();
+            if same
+                && waiting.total == track.total
+                && track.events.iter().all(|event| back.marks.contains(event))
+            {
+                back.events = track.events;
+                return back;
+            }
+            self.bring_home(side.tape);
+        }
+        track
+    }
+
+    fn way(&mut self, mut events: Vec<u32>) -> Track {
         events.retain(|&event| event > 0);
         events.sort_unstable();
         events.dedup();
         let total = events.last().copied().unwrap_or(0);
         if total <= 2 {
-            return Track { side: None, marks: (1..=total).collect(), events, total };
+            return Track { side: None, marks: (1..=total).collect(), events, total, far: false };
         }
-        self.ruled(events)
+        self.ruled_way(events)
     }
 
-    /// The same with a ruler, however short it is.
-    pub(super) fn ruled(&mut self, events: Vec<u32>) -> Track {
+    fn ruled_way(&mut self, events: Vec<u32>) -> Track {
         let total = events.last().copied().unwrap_or(0);
         *self.demand.profiles.entry(events.clone()).or_default() += self.weight();
         let side = self.plan.side(&events);
-        Track { marks: side.marks.clone(), side: Some(side), events, total }
+        Track { marks: side.marks.clone(), side: Some(side), events, total, far: false }
+    }
+
+    /// Brings the ruler's head home at once.
+    fn leave_home(&mut self, track: &Track) {
+        if let Some(side) = &track.side {
+            self.bring_home(side.tape);
+        }
+        self.settle();
+    }
+
+    /// Brings the head of a ruler home.
+    pub(super) fn bring_home(&mut self, ruler: Tape) {
+        if let Some(waiting) = self.pos.ruler(ruler).cloned() {
+            self.cross(Crossing { needed: true, ..Crossing::new(waiting.reversed(), Vec::new()) });
+        }
+    }
+
+    /// Brings the heads of all rulers to where they are to be.
+    pub(super) fn place_rulers(&mut self, target: &Pos) {
+        for ruler in [self.pos.rulers(), target.rulers()].concat() {
+            if self.pos.ruler(ruler) == target.ruler(ruler) {
+                continue;
+            }
+            self.bring_home(ruler);
+            if let Some(track) = target.ruler(ruler) {
+                self.cross(Crossing { needed: true, ..Crossing::new(track.clone(), Vec::new()) });
+            }
+        }
+    }
+
+    /// Notes that the ruler's head is at the other end of a way now.
+    pub(super) fn crossed(&mut self, track: &Track) {
+        if let Some(side) = &track.side {
+            self.pos.put_ruler(side.tape, (!track.far).then(|| track.plain()));
+        }
     }
 
     /// Heads that move with this one.
-    fn partners(&self, tape: Tape) -> Vec<Tape> {
+    pub(super) fn partners(&self, tape: Tape) -> Vec<Tape> {
         match tape {
             DATA => [MARKS].into_iter().chain((0..self.plan.n_places).map(tapes::place)).collect(),
             PRODUCT => vec![BOUND],
@@ -236,19 +328,6 @@ impl Generator<'_> {
         self.cur = self.explore(None, 1, inspect, |state, bits| step(*state, bits))[0];
     }
 
-    /// Makes the way back of the last pass.
-    pub(super) fn settle(&mut self) {
-        let Some(Pending { track, back, .. }) = self.pending.take() else { return };
-        // What is alone on the way needs no look at the ruler before its first step.
-        self.sweep(&track.looked_at(), |state, bits| match state {
-            None => {
-                let left = track.end() - 1;
-                Act::go(&track.moves(&back, track.part(left), false), Some(left))
-            }
-            Some(left) => track.back(&back, left, track.mark(bits).0, Some, 0),
-        });
-    }
-
     pub(super) fn single_step(&mut self, moves: &[(Tape, i8)], write: Option<(Tape, u8)>) {
         let from = self.here();
         let next = self.new_node();
@@ -262,39 +341,22 @@ impl Generator<'_> {
 
     /// Moves heads by words of one width, `times` in a row, writing on the way if asked to.
     pub(super) fn glide(&mut self, moves: &[(Tape, i8)], write: Option<(Tape, u8)>, width: u32, times: u32) {
-        self.settle();
         if width <= 2 {
-            for _ in 0..width * times {
-                self.single_step(moves, write);
+            return self.defer(|generator| {
+                for _ in 0..width * times {
+                    generator.single_step(moves, write);
+                }
+            });
+        }
+        for _ in 0..times {
+            if write.is_none() && self.share(moves, width) {
+                continue;
             }
-            return;
+            let track = self.track_from_here(vec![width]);
+            let walker = |&(tape, sign): &(Tape, i8)| (Walker { tape, from: 0, to: width }, sign);
+            let walkers = moves.iter().map(walker).collect();
+            self.cross(Crossing { write, ..Crossing::new(track, walkers) });
         }
-        let track = self.track(vec![width]);
-        for time in 0..times {
-            let outwards = time % 2 == 0;
-            self.glide_once(&track, moves, write, outwards);
-        }
-        if times % 2 == 1 {
-            self.pending = Some(Pending { track, back: Vec::new(), movable: Vec::new() });
-            self.settle();
-        }
-    }
-
-    /// Once along a ruler from home to the end, or back.
-    fn glide_once(&mut self, track: &Track, moves: &[(Tape, i8)], write: Option<(Tape, u8)>, outwards: bool) {
-        let all = [moves, &track.moves(&[], 0, outwards)].concat();
-        let put = |act: Act<Option<u8>>| match write {
-            Some((tape, bit)) => act.writing(tape, bit),
-            None => act,
-        };
-        let start = if outwards { 0 } else { track.end() - 1 };
-        self.sweep(&track.looked_at(), |state, bits| match state {
-            None => put(Act::go(&all, Some(start))),
-            Some(passed) if outwards && track.is_end(passed + bits[0]) && bits[0] == 1 => Act::exit(0),
-            Some(passed) if outwards => put(Act::go(&all, Some(passed + bits[0]))),
-            Some(0) if bits[0] == 1 => Act::exit(0),
-            Some(left) => put(Act::go(&all, Some(left - bits[0]))),
-        });
     }
 
     /// Moves a head by cells: step by step if they are few, else along a ruler.
@@ -303,9 +365,11 @@ impl Generator<'_> {
         if length > 3 {
             return self.glide(&[(tape, direction)], write, length, 1);
         }
-        for _ in 0..length {
-            self.single_step(&[(tape, direction)], write);
-        }
+        self.defer(|generator| {
+            for _ in 0..length {
+                generator.single_step(&[(tape, direction)], write);
+            }
+        });
     }
 
     /// Moves heads until this one's tape shows a mark, which may be at once.

@@ -11,9 +11,10 @@ pub(super) use schedule::difference;
 
 use super::{
     Generator,
-    automaton::{Act, Pending, Track, Walker},
+    automaton::{Act, Track, Walker},
     data::{DataPos, RIGHT},
     graph::Node,
+    lanes::Crossing,
     position::{Head, Spot},
     tapes::{DATA, PRODUCT, QUOTIENT, Tape},
 };
@@ -118,6 +119,8 @@ pub(super) enum Tail {
     Clamp,
     /// Two ways on: negative, or not; less, or not; equal, or not.
     Branch,
+    /// The same, and heads go back on each of them.
+    Fork,
 }
 
 /// A pass over operands.
@@ -149,7 +152,8 @@ impl Generator<'_> {
         }
         self.approach_all(&places);
         let schedule = Schedule::new(pass);
-        let track = self.track(schedule.events());
+        let track = self.track_from_here(schedule.events());
+        self.settle();
         let (back, movable): (Vec<Walker>, Vec<Walker>) =
             schedule.walkers().into_iter().partition(|walker| !self.is_movable(walker, pass));
         let exits = self.run(&schedule, &track, &back, pass.tail);
@@ -157,8 +161,13 @@ impl Generator<'_> {
             self.step_on(walker.tape);
         }
         self.cur = exits[0];
-        if pass.tail == Tail::Nothing {
-            self.pending = Some(Pending { track, back, movable });
+        if matches!(pass.tail, Tail::Nothing | Tail::Fork) {
+            self.crossed(&track);
+            let mirrored = |walkers: Vec<Walker>| -> Vec<(Walker, i8)> {
+                walkers.into_iter().map(|walker| (track.mirrored(walker), -1)).collect()
+            };
+            let (walkers, offered) = (mirrored(back), mirrored(movable));
+            self.cross(Crossing { offered, ..Crossing::new(track.reversed(), walkers) });
         }
         exits
     }
@@ -178,7 +187,6 @@ impl Generator<'_> {
                 self.approach_operand(at);
             }
         }
-        self.settle();
     }
 
     fn approach_operand(&mut self, at: &At) {
@@ -231,7 +239,7 @@ impl Generator<'_> {
 
     fn run(&mut self, schedule: &Schedule, track: &Track, back: &[Walker], tail: Tail) -> Vec<Node> {
         let walkers = schedule.walkers();
-        let n_exits = if tail == Tail::Branch { 2 } else { 1 };
+        let n_exits = if matches!(tail, Tail::Branch | Tail::Fork) { 2 } else { 1 };
         let looked_at = |passed: u8| schedule.looked_at(track.part(passed));
         let tapes_of = |stage: &Stage| match stage {
             Stage::First => schedule.looked_at(0),
@@ -276,6 +284,9 @@ impl Generator<'_> {
                     return Act::exit(0);
                 }
                 let (verdict, left) = (schedule.verdict(memory), passed - 1);
+                if tail == Tail::Fork {
+                    return Act::exit(verdict);
+                }
                 let next = Stage::Back { verdict, left, top: true };
                 Act::go(&track.moves(back, track.part(left), false), next)
             }

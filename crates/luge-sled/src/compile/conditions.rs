@@ -85,7 +85,7 @@ impl Generator<'_> {
             operands: &resolved.operands,
             target: None,
             width,
-            tail: Tail::Branch,
+            tail: Tail::Fork,
         });
         self.free(&resolved.temporaries);
         self.branches([exits[0], exits[1]])

@@ -3,9 +3,10 @@
 use super::{
     Generator,
     automaton::Act,
-    graph::Arrow,
+    graph::{Arrow, Node},
     loops::Counter,
     plan::Object,
+    position::Pos,
     tapes::{self, OUTER, Tape},
 };
 use crate::core::Affine;
@@ -14,13 +15,13 @@ impl Generator<'_> {
     /// Puts the head of a counter that is not in use on one of its marks.
     pub(super) fn seek_counter(&mut self, tape: Tape, mark: usize) {
         match self.pos.counter(tape) {
-            Some(now) => {
+            Some(now) => self.defer(|generator| {
                 let direction = if now < mark { 1 } else { -1 };
                 for _ in 0..now.abs_diff(mark) {
-                    self.single_step(&[(tape, direction)], None);
-                    self.until(tape, 1, &[(tape, direction)]);
+                    generator.single_step(&[(tape, direction)], None);
+                    generator.until(tape, 1, &[(tape, direction)]);
                 }
-            }
+            }),
             None => self.want(|first| {
                 first.counters.entry(tape).or_insert(mark);
             }),
@@ -43,14 +44,40 @@ impl Generator<'_> {
     pub(super) fn counted(&mut self, rounds: u64, mut unit: impl FnMut(&mut Self)) {
         let tape = self.start_counter(rounds);
         self.depth += 1;
+        self.again_and_again(
+            |generator| generator.branch(tape),
+            |generator| {
+                unit(generator);
+                generator.single_step(&[(tape, 1)], None);
+            },
+        );
+        self.depth -= 1;
+    }
+
+    /// Does something again and again until `check` says that it is over: two states, another round or none. Rulers
+    /// are used in one direction and the other in turn.
+    fn again_and_again(
+        &mut self,
+        mut check: impl FnMut(&mut Self) -> [Node; 2],
+        mut unit: impl FnMut(&mut Self),
+    ) {
         let head = self.fresh_node();
-        let [again, over] = self.branch(tape);
+        let begin = self.pos.clone();
+        let [again, over] = check(self);
         self.cur = again;
         self.steady(&mut unit);
-        self.single_step(&[(tape, 1)], None);
+        if !self.pos.same_rulers(&begin) {
+            let [again, over_here] = check(self);
+            let here = self.pos.clone();
+            self.cur = over_here;
+            self.place_rulers(&begin);
+            self.jump(over);
+            (self.cur, self.pos) = (again, here);
+            self.steady(&mut unit);
+            self.place_rulers(&begin);
+        }
         self.jump(head);
         self.cur = over;
-        self.depth -= 1;
     }
 
     /// One round of something that is done again and again: counters inside end where they begin.
@@ -86,34 +113,31 @@ impl Generator<'_> {
         self.settle();
         let back = [(counter.tape, -1), (OUTER, -1)];
         self.single_step(&back, None);
-        let head = self.fresh_node();
-        let [again, over] = self.branch(counter.tape);
-        self.cur = again;
-        self.steady(&mut unit);
-        self.single_step(&back, None);
-        self.jump(head);
-        self.cur = over;
+        self.again_and_again(
+            |generator| generator.branch(counter.tape),
+            |generator| {
+                unit(generator);
+                generator.single_step(&back, None);
+            },
+        );
         self.until(OUTER, 1, &[(OUTER, 1), (counter.tape, 1)]);
     }
 
     /// Counts a temporary down to zero, doing something each time. What is left in it means nothing.
-    pub(super) fn count_down(&mut self, temporary: usize, width: u32, mut unit: impl FnMut(&mut Self)) {
+    pub(super) fn count_down(&mut self, temporary: usize, width: u32, unit: impl FnMut(&mut Self)) {
         let unwalked = self.unwalked.remove(&temporary);
         debug_assert!(unwalked, "a computed index is used up by walking along it");
         let (tape, word, pitch) = self.home(Object::Temporary(temporary), width, 1);
         self.seek(tape, pitch, &Affine::constant(word));
-        let head = self.fresh_node();
-        let [some, none] = self.decrement(tape, width);
-        self.cur = some;
-        self.steady(&mut unit);
-        self.jump(head);
-        self.cur = none;
+        self.place_rulers(&Pos::default());
+        self.again_and_again(|generator| generator.decrement(tape, width), unit);
     }
 
     /// Takes one off a number without sign; two states: there was one to take, or it was zero.
     pub(super) fn decrement(&mut self, tape: Tape, width: u32) -> [usize; 2] {
         self.settle();
-        let track = self.track(vec![width]);
+        let track = self.track_from_here(vec![width]);
+        self.settle();
         let walkers = [super::automaton::Walker { tape, from: 0, to: width }];
         // Outwards with the marks passed, or back with the result and the marks left.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

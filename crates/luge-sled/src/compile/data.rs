@@ -75,8 +75,8 @@ impl Generator<'_> {
             (now, wanted) if now == *wanted => return,
             (DataPos::Anywhere, _) => self.want_data(target),
             (_, DataPos::Anywhere) => {}
-            (_, DataPos::Start) => self.go_to_first_sample(),
-            (_, DataPos::End) => self.until_marks(RIGHT, &[END]),
+            (_, DataPos::Start) => self.defer(Self::go_to_first_sample),
+            (_, DataPos::End) => self.defer(|generator| generator.until_marks(RIGHT, &[END])),
             _ => {}
         }
         self.pos.data = target.clone();
@@ -98,12 +98,12 @@ impl Generator<'_> {
             DataPos::Anywhere => self.want_data(&DataPos::Inside(target.clone())),
             DataPos::Inside(now) => {
                 let now = self.take_back(DATA, now, target);
-                self.move_numbers(&now, target);
+                self.defer(|generator| generator.move_numbers(&now, target));
             }
-            DataPos::Lost => {
-                self.go_to_sample(false);
-                self.move_numbers(&Affine::default(), target);
-            }
+            DataPos::Lost => self.defer(|generator| {
+                generator.go_to_sample(false);
+                generator.move_numbers(&Affine::default(), target);
+            }),
             // Outside of loops there is no sample; inside of one the head is inside, too.
             DataPos::Start | DataPos::End => {}
         }
@@ -136,6 +136,11 @@ impl Generator<'_> {
         while !parts.is_empty() {
             let (n_numbers, ways) = (self.n_numbers(), parts.iter().map(|part| self.range(&now.plus(part))));
             let next = ways.into_iter().position(|(lowest, highest)| lowest >= 0 && highest <= n_numbers);
+            // Where each part alone would leave it, the way is by the sample's first number.
+            if next.is_none() && now != Affine::default() && !self.strays(&now) {
+                self.go_to_sample(self.reaches_end(&now));
+                return self.move_inside(&Affine::default(), &from.plus(distance));
+            }
             let part = parts.remove(next.unwrap_or(0));
             now = now.plus(&part);
             match part.terms[..] {
@@ -189,6 +194,10 @@ impl Generator<'_> {
 
     /// On to the next sample, or to the end behind the last.
     pub(super) fn next_sample(&mut self) {
+        self.defer(Self::walk_to_next_sample);
+    }
+
+    fn walk_to_next_sample(&mut self) {
         let DataPos::Inside(now) = self.pos.data.clone() else {
             if self.pos.data == DataPos::Lost {
                 self.until_marks(RIGHT, &[LABEL]);

@@ -1,5 +1,7 @@
 //! States and rules under construction, and the passes that reduce their number.
 
+mod joined;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use luge_machine::{MachineBuilder, Move, Pattern, SampleUse, StateId, SymbolId, Write};
@@ -37,6 +39,18 @@ impl Arrow {
             self.moves.insert(tape, offset);
         }
         self
+    }
+
+    /// What two rules about different tapes do together.
+    pub(super) fn and(mut self, other: &Self) -> Self {
+        self.reads.extend(&other.reads);
+        self.writes.extend(&other.writes);
+        self.moves.extend(&other.moves);
+        self
+    }
+
+    fn tapes(&self) -> impl Iterator<Item = Tape> {
+        self.reads.keys().chain(self.writes.keys()).chain(self.moves.keys()).copied()
     }
 
     fn is_empty(&self) -> bool {
@@ -109,6 +123,38 @@ impl Graph {
         self.entries[from].arrows.push(arrow);
     }
 
+    pub(super) fn arrows(&self, node: Node) -> &[Arrow] {
+        &self.entries[node].arrows
+    }
+
+    /// Pairs of a state and the symbols it looks at.
+    pub(super) fn n_vertices(&self, node: Node) -> u64 {
+        joined::n_vertices(&self.entries[node].arrows)
+    }
+
+    /// The states on the ways from one to another, without that.
+    pub(super) fn between(&self, entry: Node, exit: Node) -> Vec<Node> {
+        let mut found = Vec::new();
+        let mut pending = vec![entry];
+        while let Some(node) = pending.pop() {
+            if node != exit && !found.contains(&node) {
+                found.push(node);
+                pending.extend(self.entries[node].arrows.iter().map(|arrow| arrow.next));
+            }
+        }
+        found
+    }
+
+    pub(super) fn tapes_between(&self, entry: Node, exit: Node) -> BTreeSet<Tape> {
+        let arrows = self.between(entry, exit).into_iter().flat_map(|node| &self.entries[node].arrows);
+        arrows.flat_map(Arrow::tapes).collect()
+    }
+
+    /// Leaves out empty steps of some states.
+    pub(super) fn tidy(&mut self, nodes: &[Node]) {
+        nodes.iter().for_each(|&node| self.skip_empty_steps_of(node));
+    }
+
     pub(super) fn line(&self, node: Node) -> u32 {
         self.entries[node].line
     }
@@ -126,6 +172,10 @@ impl Graph {
     pub(super) fn shrink(&mut self) {
         self.merge_rules();
         self.skip_empty_steps();
+        self.keep_reachable();
+        self.merge_equal();
+        self.merge_rules();
+        self.join_steps();
         self.keep_reachable();
         loop {
             let before = self.len();
@@ -157,12 +207,14 @@ impl Graph {
 
     /// A rule that neither writes nor moves does at once what the next state would do.
     fn skip_empty_steps(&mut self) {
-        for node in 0..self.len() {
-            // Each round follows one empty step further; a cycle of them remains as it is.
-            for _ in 0..64 {
-                let Some(arrows) = self.followed(node) else { break };
-                self.entries[node].arrows = arrows;
-            }
+        (0..self.len()).for_each(|node| self.skip_empty_steps_of(node));
+    }
+
+    fn skip_empty_steps_of(&mut self, node: Node) {
+        // Each round follows one empty step further; a cycle of them remains as it is.
+        for _ in 0..64 {
+            let Some(arrows) = self.followed(node) else { break };
+            self.entries[node].arrows = arrows;
         }
     }
 
@@ -255,7 +307,7 @@ impl Graph {
 
     pub(super) fn used_tapes(&self) -> BTreeSet<Tape> {
         let arrows = self.entries.iter().flat_map(|entry| &entry.arrows);
-        arrows.flat_map(|a| a.reads.keys().chain(a.writes.keys()).chain(a.moves.keys())).copied().collect()
+        arrows.flat_map(Arrow::tapes).collect()
     }
 
     /// Gives the states and rules to a builder; returns each state's line.

@@ -289,7 +289,8 @@ impl Generator<'_> {
         self.line = line;
         let branches = self.condition(condition);
         // Without a way out of its own it ends by `break` alone.
-        let after = branches.fails.unwrap_or_else(|| (self.new_node(), begin.clone()));
+        self.resume(branches.fails);
+        let after = self.way_end().unwrap_or_else(|| (self.new_node(), begin.clone()));
         self.resume(branches.holds);
         self.round(body, Loop::new(Step::Nothing, (head, begin), after), line)
     }

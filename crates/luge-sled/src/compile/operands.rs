@@ -307,7 +307,7 @@ impl Generator<'_> {
             leaves.push(Leaf { expr, start });
             Sym::Leaf(leaves.len() - 1)
         };
-        let mut syms: Vec<Sym> = trees.iter().map(|tree| tree.map(0, &mut leaf)).collect();
+        let syms: Vec<Sym> = trees.iter().map(|tree| tree.map(0, &mut leaf)).collect();
         let mut operands = self.operands(&leaves, target, &mut temporaries);
         if let Some(kept) = kept {
             let (at, width) = self.leave(hard[kept]);
@@ -315,16 +315,6 @@ impl Generator<'_> {
                 if matches!(leaf.expr, Expr::Binary(..)) {
                     *operand = Operand { at: at.clone(), width };
                 }
-            }
-            // A product is read from its lowest bit on, which is below the point.
-            if at == At::Product {
-                let fraction = i64::from(width - hard[kept].ty().width());
-                let product = leaves.iter().position(|leaf| matches!(leaf.expr, Expr::Binary(..)));
-                let mut lower = |leaf: usize, _: i64| match product {
-                    Some(product) if product == leaf => Sym::Shift(Box::new(Sym::Leaf(leaf)), -fraction),
-                    _ => Sym::Leaf(leaf),
-                };
-                syms = syms.iter().map(|sym| sym.map(0, &mut lower)).collect();
             }
         }
         let mut syms = syms.into_iter();

@@ -35,13 +35,17 @@ pub(super) struct Demand {
     pub(super) profiles: BTreeMap<Vec<u32>, u64>,
     /// The same for the tape that counts rounds of products and quotients.
     pub(super) outer: BTreeMap<Vec<u32>, u64>,
-    /// Lengths of products.
-    pub(super) bounds: BTreeSet<u32>,
+    /// How many bits products have below the point, whether any is rounded, and the widths of the sums they are added to.
+    pub(super) fractions: BTreeSet<u32>,
+    pub(super) rounds: bool,
+    pub(super) heights: BTreeSet<u32>,
     pub(super) objects: BTreeMap<Object, Want>,
     /// Rounds of loops, by how many counters are in use already.
     pub(super) segments: BTreeMap<usize, BTreeSet<u64>>,
     /// Arrays whose head must find its way home.
     pub(super) rewound: BTreeSet<usize>,
+    /// Lines of products whose heads on these tapes must go back to where they began.
+    pub(super) stays: BTreeSet<(u32, Tape)>,
     pub(super) scratch: bool,
     pub(super) product: bool,
     pub(super) quotient: bool,
@@ -57,7 +61,9 @@ impl Demand {
                 *known = weight.max(*known);
             }
         }
-        self.bounds.extend(&other.bounds);
+        self.fractions.extend(&other.fractions);
+        self.rounds |= other.rounds;
+        self.heights.extend(&other.heights);
         for (&object, want) in &other.objects {
             let known = self.objects.entry(object).or_insert(*want);
             known.width = known.width.max(want.width);
@@ -68,6 +74,7 @@ impl Demand {
             self.segments.entry(depth).or_default().extend(segments);
         }
         self.rewound.extend(&other.rewound);
+        self.stays.extend(&other.stays);
         self.scratch |= other.scratch;
         self.product |= other.product;
         self.quotient |= other.quotient;
@@ -91,18 +98,20 @@ pub(super) struct Side {
     pub(super) marks: Vec<u32>,
 }
 
-/// Most rulers; each has two sides.
-const MAX_RULERS: usize = 3;
+/// The most sides of rulers; marks of others are seldom in the way then.
+const MAX_SIDES: usize = 6;
 
 /// Sides and the profiles on each.
 #[derive(Clone, Debug, Default)]
 struct Rulers {
     sides: Vec<Vec<(Vec<u32>, u64)>>,
+    n_tapes: usize,
 }
 
 impl Rulers {
-    /// Puts profiles where few marks of others are in their way.
-    fn new(profiles: &BTreeMap<Vec<u32>, u64>, most_sides: usize) -> Self {
+    /// Puts profiles on sides of their own, or where few marks of others are in their way.
+    fn new(profiles: &BTreeMap<Vec<u32>, u64>, most_tapes: usize, most_sides: usize) -> Self {
+        let most_sides = most_sides.min(2 * most_tapes);
         let mut sorted: Vec<(Vec<u32>, u64)> = profiles.iter().map(|(p, &w)| (p.clone(), w)).collect();
         sorted.sort_by_key(|(profile, weight)| (u64::MAX - weight, profile.clone()));
         let mut sides: Vec<Vec<(Vec<u32>, u64)>> = Vec::new();
@@ -115,13 +124,23 @@ impl Rulers {
             let added = |side: &Vec<(Vec<u32>, u64)>| with(side).saturating_sub(in_the_way(side));
             let best = (0..sides.len()).min_by_key(|&number| added(&sides[number]));
             match best {
-                Some(best) if added(&sides[best]) == 0 || sides.len() >= most_sides => {
+                Some(best) if sides.len() >= most_sides => {
                     sides[best].push((profile, weight));
                 }
                 _ => sides.push(vec![(profile, weight)]),
             }
         }
-        Self { sides }
+        let n_tapes = most_tapes.min(sides.len());
+        Self { sides, n_tapes }
+    }
+
+    /// The tape of a side, and which way to go.
+    fn tape(&self, side: usize) -> (usize, i8) {
+        // The sides that are used most come first, so no two of them share a tape.
+        match side.checked_sub(self.n_tapes.max(1)) {
+            None => (side, 1),
+            Some(_) => (self.sides.len() - 1 - side, -1),
+        }
     }
 
     fn marks(&self, side: usize) -> BTreeSet<u32> {
@@ -136,7 +155,11 @@ impl Rulers {
     }
 
     fn laid(&self, number: usize) -> Laid {
-        let (right, left) = (self.marks(2 * number), self.marks(2 * number + 1));
+        let marks = |direction: i8| {
+            let side = (0..self.sides.len()).find(|&side| self.tape(side) == (number, direction));
+            side.map(|side| self.marks(side)).unwrap_or_default()
+        };
+        let (right, left) = (marks(1), marks(-1));
         let home = left.last().copied().unwrap_or(0);
         let end = home + right.last().copied().unwrap_or(0);
         let marked = |cell: u32| match cell.checked_sub(home) {
@@ -170,8 +193,10 @@ pub(super) struct Laid {
 pub(super) struct Plan {
     rulers: Rulers,
     outer: Rulers,
-    /// Where products end.
-    bound: u32,
+    /// The marks on `bound`, as distances from the point.
+    fractions: BTreeSet<u32>,
+    heights: BTreeSet<u32>,
+    pub(super) rounds: bool,
     segments: BTreeMap<usize, Vec<u64>>,
     /// Tape and word.
     places: BTreeMap<Object, (Tape, i64)>,
@@ -180,6 +205,7 @@ pub(super) struct Plan {
     ends: BTreeMap<Tape, i64>,
     origins: BTreeSet<Tape>,
     pub(super) n_places: usize,
+    pub(super) stays: BTreeSet<(u32, Tape)>,
 }
 
 impl Plan {
@@ -187,21 +213,28 @@ impl Plan {
     pub(super) fn new(demand: &Demand, core: &Core) -> Result<Self, BackendError> {
         let least = least_room(demand);
         let mut needed = 0;
-        for n_rulers in (1..=MAX_RULERS).rev() {
+        for n_rulers in (1..=MAX_SIDES).rev() {
             let mut plan = Self {
-                rulers: Rulers::new(&demand.profiles, 2 * n_rulers),
-                outer: Rulers::new(&demand.outer, 1),
-                bound: demand.bounds.last().copied().unwrap_or(0),
+                rulers: Rulers::new(&demand.profiles, n_rulers, MAX_SIDES),
+                outer: Rulers::new(&demand.outer, 1, 2 - usize::from(demand.scratch)),
+                fractions: demand.fractions.clone(),
+                heights: demand.heights.clone(),
+                rounds: demand.rounds,
                 segments: demand.segments.iter().map(|(&d, s)| (d, s.iter().copied().collect())).collect(),
                 n_places: demand.places,
+                stays: demand.stays.clone(),
                 ..Self::default()
             };
             plan.places.insert(Object::Array(THETA_ARRAY), (THETA, 0));
             plan.pitches.insert(THETA, core.format.width());
             let fixed = plan.n_fixed(demand, core);
             needed = fixed + least;
-            // One ruler more is worth less than a few registers.
-            let comfortable = if n_rulers == 1 { least } else { least + 4 };
+            // One ruler is too few, but more than two are worth less than tapes for memory.
+            let comfortable = match n_rulers {
+                1 => least,
+                2 => least + extra_arrays(demand).min(2),
+                _ => least + extra_registers(demand) + extra_arrays(demand),
+            };
             if let Some(room) = MAX_TAPES.checked_sub(fixed).filter(|&room| room >= comfortable) {
                 plan.lay_memory(demand, room);
                 return Ok(plan);
@@ -214,7 +247,7 @@ impl Plan {
     fn n_fixed(&self, demand: &Demand, core: &Core) -> usize {
         let data = 3 + demand.places;
         let theta = 1 + usize::from(demand.rewound.contains(&THETA_ARRAY));
-        let rulers = self.rulers.sides.len().div_ceil(2);
+        let rulers = self.rulers.n_tapes;
         let products = 2 * usize::from(demand.product || demand.quotient)
             + usize::from(!demand.outer.is_empty() || demand.scratch)
             + 2 * usize::from(demand.quotient);
@@ -238,13 +271,14 @@ impl Plan {
         }
         let rewound = arrays.iter().any(|(object, _)| is_rewound(demand, *object));
         let per_array = 1 + usize::from(rewound);
-        // Registers are what most is done with: arrays and constants get what they can do without.
+        // Arrays that are used together should not share a tape; then come registers, and a second tape of constants.
+        let n_constants = constants.len().min(1);
+        let most = (room - n_constants - LEAST_REGISTERS) / per_array;
+        let n_arrays = arrays.len().min(MAX_ARRAY_TAPES).min(most);
+        let room = room - n_arrays * per_array;
         let wanted = scalars.len() + temporaries.len();
-        let others = least_room(demand) - LEAST_REGISTERS;
-        let kept = wanted.clamp(LEAST_REGISTERS, MAX_REGISTERS).min(room - others);
-        let spare = room - kept;
-        let n_constants = constants.len().min(if spare >= 2 + per_array { 2 } else { 1 });
-        let n_arrays = arrays.len().min(((spare - n_constants) / per_array).max(1)).min(MAX_ARRAY_TAPES);
+        let kept = wanted.clamp(LEAST_REGISTERS, MAX_REGISTERS).min(room - n_constants);
+        let n_constants = constants.len().min(2).min(room - kept);
         for (number, (object, want)) in arrays.iter().enumerate() {
             let tape = tapes::memory(number % n_arrays.max(1));
             self.put(*object, tape, want);
@@ -290,18 +324,32 @@ impl Plan {
     /// Where a set of lengths is marked.
     pub(super) fn side(&self, profile: &[u32]) -> Side {
         let (side, marks) = self.rulers.find(profile);
-        Side { tape: tapes::ruler(side / 2), direction: direction(side), marks }
+        let (number, direction) = self.rulers.tape(side);
+        Side { tape: tapes::ruler(number), direction, marks }
     }
 
     /// Where a number of rounds is marked.
     pub(super) fn outer(&self, rounds: u32) -> Side {
         let (side, marks) = self.outer.find(&[rounds]);
-        Side { tape: OUTER, direction: direction(side), marks }
+        Side { tape: OUTER, direction: self.outer.tape(side).1, marks }
     }
 
-    /// How far up a product of this length begins, so that all end at the same mark.
-    pub(super) fn product_start(&self, length: u32) -> u32 {
-        self.bound.saturating_sub(length)
+    /// How many marks on `bound` a product with so many bits below the point passes on its way to the point.
+    pub(super) fn point(&self, fraction: u32) -> u8 {
+        let marks = self.fractions.range(..fraction).filter(|&&other| other > 0).count();
+        if fraction == 0 { 0 } else { u8::try_from(1 + marks).unwrap_or(u8::MAX) }
+    }
+
+    /// How many it passes on its way to this many bits above the point.
+    pub(super) fn zones(&self, fraction: u32, above: u32) -> u8 {
+        let marks = self.heights.range(..=above).count();
+        self.point(fraction).saturating_add(u8::try_from(marks).unwrap_or(u8::MAX))
+    }
+
+    /// How many marks on `bound` there are between two that are not above the point, the first of them included.
+    pub(super) fn marks_between(&self, low: i64, high: i64) -> usize {
+        let is_inside = |fraction: i64| -fraction >= low && -fraction < high;
+        self.fractions.iter().filter(|&&fraction| is_inside(i64::from(fraction))).count()
     }
 
     /// Which of a counter's marks a loop of so many rounds begins behind.
@@ -314,7 +362,7 @@ impl Plan {
     pub(super) fn contents(&self, tape: Tape) -> Laid {
         match tape {
             OUTER => self.outer.laid(0),
-            BOUND => Laid { cells: (0..=self.bound).map(|cell| cell == self.bound).collect(), head: 0 },
+            BOUND => self.bound(),
             _ => match tapes::kind(tape) {
                 Kind::Ruler(number) => self.rulers.laid(number),
                 Kind::Counter(depth) => self.counter(depth),
@@ -323,6 +371,13 @@ impl Plan {
                 Kind::Other => Laid::default(),
             },
         }
+    }
+
+    fn bound(&self) -> Laid {
+        let [below, above] = [&self.fractions, &self.heights].map(|marks| marks.last().copied().unwrap_or(0));
+        let left = (1..=below).rev().map(|fraction| self.fractions.contains(&fraction));
+        let right = (1..=above).map(|height| self.heights.contains(&height));
+        Laid { cells: left.chain([true]).chain(right).collect(), head: i64::from(below) }
     }
 
     fn counter(&self, depth: usize) -> Laid {
@@ -352,12 +407,22 @@ impl Plan {
     }
 }
 
-fn direction(side: usize) -> i8 {
-    if side.is_multiple_of(2) { 1 } else { -1 }
-}
-
 fn is_rewound(demand: &Demand, object: Object) -> bool {
     matches!(object, Object::Array(array) if demand.rewound.contains(&array))
+}
+
+/// Registers beyond the least that a program has a use for.
+fn extra_registers(demand: &Demand) -> usize {
+    let wanted =
+        demand.objects.keys().filter(|o| matches!(o, Object::Slot(_) | Object::Temporary(_))).count();
+    wanted.clamp(LEAST_REGISTERS, MAX_REGISTERS) - LEAST_REGISTERS
+}
+
+/// Tapes for arrays beyond the least that a program has a use for.
+fn extra_arrays(demand: &Demand) -> usize {
+    let arrays = demand.objects.keys().filter(|o| matches!(o, Object::Array(array) if *array != THETA_ARRAY));
+    let rewound = arrays.clone().any(|&object| is_rewound(demand, object));
+    arrays.count().clamp(1, MAX_ARRAY_TAPES).saturating_sub(1) * (1 + usize::from(rewound))
 }
 
 /// Tapes that memory must at least have.

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use super::{
     Generator,
+    automaton::Track,
     data::DataPos,
     graph::Node,
+    lanes::Lane,
     plan::{Object, Want},
     tapes::{self, DATA, PRODUCT, Tape},
 };
@@ -22,7 +24,7 @@ pub(super) enum Head {
     Anywhere,
 }
 
-/// Where all heads are; those of rulers are at home.
+/// Where all heads are.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Pos {
     /// Heads that are not where they start.
@@ -30,6 +32,12 @@ pub(super) struct Pos {
     /// The mark that each counter not in use is on.
     counters: BTreeMap<Tape, Option<usize>>,
     pub(super) data: DataPos,
+    /// Rulers whose heads are not at home but at the end of a way.
+    rulers: BTreeMap<Tape, Track>,
+    /// The line and the number of loops around of the product that left a head on the next element.
+    stepped: BTreeMap<Tape, (u32, usize)>,
+    /// Walks that nothing waits for yet; everything else is as it is after them.
+    pub(super) lanes: Vec<Lane>,
     /// Whether heads not named are anywhere rather than where they start.
     trial: bool,
 }
@@ -43,6 +51,11 @@ impl Pos {
     pub(super) fn head(&self, tape: Tape) -> Head {
         let start = if self.trial { Head::Anywhere } else { Head::At(Affine::default()) };
         self.heads.get(&tape).cloned().unwrap_or(start)
+    }
+
+    /// Notes that a product left a head on the next element.
+    pub(super) fn note_step(&mut self, tape: Tape, place: (u32, usize)) {
+        self.stepped.insert(tape, place);
     }
 
     pub(super) fn put(&mut self, tape: Tape, head: Head) {
@@ -63,6 +76,25 @@ impl Pos {
         self.counters.insert(tape, Some(mark));
     }
 
+    pub(super) fn ruler(&self, tape: Tape) -> Option<&Track> {
+        self.rulers.get(&tape)
+    }
+
+    pub(super) fn rulers(&self) -> Vec<Tape> {
+        self.rulers.keys().copied().collect()
+    }
+
+    pub(super) fn same_rulers(&self, other: &Self) -> bool {
+        self.rulers == other.rulers
+    }
+
+    pub(super) fn put_ruler(&mut self, tape: Tape, waiting: Option<Track>) {
+        match waiting {
+            Some(track) => self.rulers.insert(tape, track),
+            None => self.rulers.remove(&tape),
+        };
+    }
+
     /// The same with another value for the counter of a loop.
     pub(super) fn with(&self, var: usize, value: &Affine) -> Self {
         let mut pos = self.clone();
@@ -79,7 +111,7 @@ impl Pos {
 
     /// With every head that a body wants somewhere first put there.
     pub(super) fn wanted(&self, first: &First) -> Self {
-        let mut pos = self.clone();
+        let mut pos = Self { rulers: BTreeMap::new(), lanes: Vec::new(), ..self.clone() };
         for (&tape, at) in &first.heads {
             pos.put(tape, Head::At(at.clone()));
         }
@@ -103,6 +135,13 @@ pub(super) struct First {
 
 /// Words that are walked one by one.
 const NEAR: i64 = 3;
+
+/// Words of one bit that are walked along a ruler.
+const MAX_BITS: u64 = 64;
+
+fn is_near(distance: &Affine) -> bool {
+    distance.is_constant() && distance.constant.abs() <= NEAR
+}
 
 /// A word of memory: which tape, which word, and what is still to be walked.
 #[derive(Clone, PartialEq, Debug)]
@@ -147,13 +186,18 @@ impl Generator<'_> {
             Head::Anywhere => self.want(|first| {
                 first.heads.entry(tape).or_insert_with(|| target.clone());
             }),
-            Head::Lost => {
-                self.rewind(tape);
-                self.move_words(tape, pitch, &Affine::default(), target);
-            }
+            Head::Lost => self.defer(|generator| {
+                generator.rewind(tape);
+                generator.move_words(tape, pitch, &Affine::default(), target);
+            }),
             Head::At(now) => {
                 let now = self.take_back(tape, now, target);
-                self.move_words(tape, pitch, &now, target);
+                let distance = target.minus(&now);
+                if is_near(&distance) && tape != PRODUCT {
+                    self.move_words(tape, pitch, &now, target);
+                } else {
+                    self.defer(|generator| generator.move_words(tape, pitch, &now, target));
+                }
             }
         }
         self.pos.put(tape, Head::At(target.clone()));
@@ -167,14 +211,24 @@ impl Generator<'_> {
         }
     }
 
-    /// Lets the way back of the last pass bring a head back to its word, if it has to go that way.
+    /// Whether the head of a product may end on the next element: the element itself is not wanted again.
+    pub(super) fn may_step_on(&self, tape: Tape) -> bool {
+        !self.plan.stays.contains(&(self.line, tape))
+    }
+
+    /// Lets the way back of the last pass bring a head back to its word, if it has to go that way. Where a product left a head
+    /// on the next element in vain, the next plan keeps it.
     pub(super) fn take_back(&mut self, tape: Tape, now: Affine, target: &Affine) -> Affine {
         let distance = target.minus(&now);
-        let Some(pending) = &mut self.pending else { return now };
-        let Some(at) = pending.movable.iter().position(|walker| walker.tape == tape) else { return now };
-        if distance.is_constant() && distance.constant < 0 {
-            let walker = pending.movable.remove(at);
-            pending.back.push(walker);
+        if let Some((line, depth)) = self.pos.stepped.remove(&tape)
+            && tape != DATA
+            && distance.is_constant()
+            && distance.constant < 0
+            && depth <= self.loops.len()
+        {
+            self.demand.stays.insert((line, tape));
+        }
+        if distance.is_constant() && distance.constant < 0 && self.accept_offer(tape) {
             return now.offset(-1);
         }
         now
@@ -182,21 +236,18 @@ impl Generator<'_> {
 
     fn move_words(&mut self, tape: Tape, pitch: u32, from: &Affine, to: &Affine) {
         let distance = to.minus(from);
-        let near = |distance: &Affine| distance.is_constant() && distance.constant.abs() <= NEAR;
         if distance == Affine::default() {
             return;
         }
         if tape == PRODUCT {
-            let direction = if distance.constant < 0 { -1 } else { 1 };
-            let length = u32::try_from(distance.constant.unsigned_abs()).unwrap_or(u32::MAX);
-            return self.walk(tape, direction, length, None);
+            return self.seek_product(from.constant, to.constant);
         }
         let array = self.array_on(tape);
-        if near(&distance) || array.is_none() {
+        if is_near(&distance) || array.is_none() {
             return self.move_by(tape, pitch, distance.constant);
         }
-        // From the tape's beginning, or from here: whichever means walking along fewer counters.
-        let from_start = near(to) || (!distance.is_constant() && to.terms.len() < distance.terms.len());
+        // From the tape's beginning, or from here: whichever is shorter.
+        let from_start = self.n_walked(from) + self.n_walked(to) <= self.n_walked(&distance);
         if from_start && *from != Affine::default() {
             // A loop that counts down leaves its head before the first word, where the way left has no end.
             let (lowest, _) = self.range(from);
@@ -212,12 +263,21 @@ impl Generator<'_> {
         self.move_by(tape, pitch, distance.constant);
     }
 
+    /// About how many words are walked, twice, so that it is a whole number.
+    fn n_walked(&self, distance: &Affine) -> i64 {
+        let along = |&(var, factor): &(usize, i64)| factor.abs() * self.most_of(var);
+        2 * distance.constant.abs() + distance.terms.iter().map(along).sum::<i64>()
+    }
+
     /// A known number of words; many of them are counted.
     fn move_by(&mut self, tape: Tape, pitch: u32, words: i64) {
         let direction = if words < 0 { -1 } else { 1 };
         let n_words = words.unsigned_abs();
         if n_words <= NEAR.unsigned_abs() || self.array_on(tape).is_none() {
             return self.glide(&[(tape, direction)], None, pitch, u32::try_from(n_words).unwrap_or(u32::MAX));
+        }
+        if pitch == 1 && n_words <= MAX_BITS {
+            return self.walk(tape, direction, u32::try_from(n_words).unwrap_or(u32::MAX), None);
         }
         self.counted(n_words, |generator| generator.glide(&[(tape, direction)], None, pitch, 1));
     }
@@ -263,9 +323,7 @@ impl Generator<'_> {
 
     /// Lets the way back of the last pass bring back every head that is to go that way.
     pub(super) fn bring_back(&mut self, target: &Pos) {
-        let Some(pending) = &self.pending else { return };
-        let tapes: Vec<Tape> = pending.movable.iter().map(|walker| walker.tape).collect();
-        for tape in tapes {
+        for tape in self.offers() {
             if tape == DATA {
                 if let (DataPos::Inside(now), DataPos::Inside(to)) = (self.pos.data.clone(), &target.data) {
                     self.pos.data = DataPos::Inside(self.take_back(DATA, now, to));
@@ -300,6 +358,7 @@ impl Generator<'_> {
                 self.seek_counter(tape, mark);
             }
         }
+        self.place_rulers(target);
         self.settle();
     }
 
@@ -333,7 +392,7 @@ impl Generator<'_> {
 
     /// Goes on from the end of a way.
     pub(super) fn resume(&mut self, end: WayEnd) {
-        self.pending = None;
+        self.pos.lanes.clear();
         self.dead = end.is_none();
         if let Some((node, pos)) = end {
             (self.cur, self.pos) = (node, pos);
@@ -346,7 +405,7 @@ impl Generator<'_> {
     pub(super) fn join(&mut self, ends: Vec<WayEnd>) {
         let ends: Vec<(Node, Pos)> = ends.into_iter().flatten().collect();
         let Some((_, last)) = ends.last() else { return self.resume(None) };
-        let mut target = last.clone();
+        let mut target = Pos { lanes: Vec::new(), ..last.clone() };
         if ends.iter().any(|(_, pos)| pos.data != target.data) {
             target.data = target.data.shared();
         }

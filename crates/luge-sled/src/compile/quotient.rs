@@ -7,7 +7,7 @@ use super::{
     bit_serial::{At, Operand, Pass, Root, Sym, Tail, difference},
     graph::Arrow,
     operands::Target,
-    position::Spot,
+    position::{Pos, Spot},
     routines::Routine,
     tapes::{DIVISOR, OUTER, PRODUCT, QUOTIENT, Tape},
 };
@@ -66,6 +66,7 @@ impl Generator<'_> {
         self.compute(&b, &register(DIVISOR, ty.width()));
         self.compute(&a, &register(QUOTIENT, ty.width()));
         self.free(&temporaries);
+        self.seek(PRODUCT, 1, &Affine::default());
         self.call(Routine::Quotient(ty));
     }
 
@@ -152,6 +153,7 @@ impl Generator<'_> {
         });
         self.rounds(&track, end, direction);
         self.clear_remainder(&track);
+        self.place_rulers(&Pos::default());
     }
 
     /// Copies the dividend from the quotient's tape to the product, whose head stays above it.

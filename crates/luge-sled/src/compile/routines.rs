@@ -30,8 +30,8 @@ impl Generator<'_> {
                 (At::Quotient, ty.width())
             }
             Expr::Binary(op, a, b) => {
-                self.product(*op, a, b);
-                (At::Product, ty.fraction + ty.width())
+                self.product(*op, a, b, ty.width());
+                (At::Product, ty.width())
             }
             // Nothing else is left anywhere.
             _ => (At::Quotient, ty.width()),
@@ -40,6 +40,7 @@ impl Generator<'_> {
 
     /// Goes to a routine and on from where it comes back.
     pub(super) fn call(&mut self, routine: Routine) {
+        self.place_rulers(&Pos::default());
         let from = self.here();
         let after = self.new_node();
         if !self.dead {
@@ -68,6 +69,7 @@ impl Generator<'_> {
 
     /// Joins calls to a routine whose end is the current state.
     fn link(&mut self, entry: Node, calls: &[(Node, Node)]) {
+        self.place_rulers(&Pos::default());
         let end = self.here();
         if let [(from, after)] = calls {
             self.graph.arrow(*from, Arrow::to(entry));

@@ -10,7 +10,8 @@ pub(super) const MARKS: Tape = 1;
 pub(super) const THETA: Tape = 2;
 /// Where products and dividends are.
 pub(super) const PRODUCT: Tape = 3;
-/// Has a mark where products end; its head moves with that of `product`.
+/// Has marks at the point of products, where they begin and where the sums end that they are added to; its head moves with
+/// that of `product`.
 pub(super) const BOUND: Tape = 4;
 /// Counts the bits of a multiplier and the rounds of a division to one side; to the other it takes note of how far a
 /// counter went back.

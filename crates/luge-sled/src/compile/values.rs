@@ -5,6 +5,7 @@ use super::{
     bit_serial::{At, Operand, Pass, Root, Sym, Tail},
     operands::{Target, is_word, tree},
     position::WayEnd,
+    product::Summand,
 };
 use crate::core::{Expr, Op, Place};
 
@@ -25,6 +26,9 @@ impl Generator<'_> {
 
     /// Computes a number where it is wanted.
     pub(super) fn compute(&mut self, value: &Expr, target: &Target<'_>) {
+        if let Some(summand) = summand(value, target) {
+            return self.accumulate(&summand, target);
+        }
         let zero = |e: &Expr| matches!(e, Expr::Constant { raw: 0, .. });
         match value {
             Expr::Binary(Op::Max, a, b) if zero(b) => drop(self.in_one_pass(a, target, Tail::Relu)),
@@ -63,7 +67,7 @@ impl Generator<'_> {
     }
 
     fn absolute(&mut self, e: &Expr, target: &Target<'_>) {
-        let exits = self.in_one_pass(e, target, Tail::Branch);
+        let exits = self.in_one_pass(e, target, Tail::Fork);
         let other = Some((exits[1], self.pos.clone()));
         self.negate(target);
         let negative = self.way_end();
@@ -114,6 +118,20 @@ fn is_there(value: &Expr, target: &Target<'_>) -> bool {
         }
         _ => false,
     }
+}
+
+/// The product that is added to what is at the target, if that is all that happens to it.
+fn summand<'e>(value: &'e Expr, target: &Target<'_>) -> Option<Summand<'e>> {
+    let Expr::Binary(add @ (Op::Add | Op::Sub), a, b) = value else { return None };
+    let product = |old: &Expr, product: &'e Expr| match product {
+        Expr::Binary(op @ (Op::Mul | Op::MulRound), a, b) if is_there(old, target) => {
+            Some(Summand { op: *op, factors: [a, b], minus: *add == Op::Sub })
+        }
+        _ => None,
+    };
+    let summand = product(a, b);
+    let summand = summand.or_else(|| if *add == Op::Add { product(b, a) } else { None });
+    summand.filter(|_| target.spot.walks.is_empty() && target.width == value.ty().width())
 }
 
 /// Whether a value is written once, in a single pass.

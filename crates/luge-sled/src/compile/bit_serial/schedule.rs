@@ -86,7 +86,7 @@ impl Schedule {
         match pass.tail {
             Tail::Clamp => parts.push(Part { kind: Kind::Fits(root, written), start: zero }),
             Tail::Relu => parts.push(Part { kind: Kind::Sign(root), start: zero }),
-            Tail::Branch if matches!(pass.root, Root::Value(_)) => {
+            Tail::Branch | Tail::Fork if matches!(pass.root, Root::Value(_)) => {
                 parts.push(Part { kind: Kind::Sign(root), start: zero });
             }
             _ => {}

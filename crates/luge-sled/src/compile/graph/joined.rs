@@ -1,0 +1,108 @@
+//! Two steps in a row become one where the second looks at nothing that the first moves.
+
+use std::collections::BTreeSet;
+
+use luge_machine::SampleUse;
+
+use super::{Arrow, Entry, Graph, MAX_RULES, Node, Shape, n_symbols};
+use crate::compile::tapes::Tape;
+
+/// How many vertices a state may have at most after it took over the rules of the next.
+const MAX_VERTICES: u64 = 32;
+
+/// How many vertices the machine may gain where two steps become one.
+const MAX_GROWTH: u64 = 4;
+
+/// The most steps that become one.
+const MAX_JOINED: usize = 12;
+
+impl Graph {
+    /// Joins steps as long as the machine hardly grows.
+    pub(super) fn join_steps(&mut self) {
+        let mut n_before = vec![0_usize; self.len()];
+        for arrow in self.entries.iter().flat_map(|entry| &entry.arrows) {
+            n_before[arrow.next] += 1;
+        }
+        for node in 0..self.len() {
+            if self.entries[node].samples != SampleUse::Pass {
+                continue;
+            }
+            for _ in 0..MAX_JOINED {
+                let Some(number) =
+                    (0..self.entries[node].arrows.len()).find(|&number| self.pays(node, number, &n_before))
+                else {
+                    break;
+                };
+                let arrow = self.entries[node].arrows.remove(number);
+                n_before[arrow.next] -= 1;
+                let joined = self.joined(node, &arrow).unwrap_or_default();
+                joined.iter().for_each(|arrow| n_before[arrow.next] += 1);
+                self.entries[node].arrows.extend(joined);
+            }
+        }
+    }
+
+    /// Whether a rule of a state is worth joining with those that follow.
+    fn pays(&self, node: Node, number: usize, n_before: &[usize]) -> bool {
+        let entry = &self.entries[node];
+        let arrow = &entry.arrows[number];
+        let Some(joined) = self.joined(node, arrow) else { return false };
+        if entry.arrows.len() + joined.len() > MAX_RULES {
+            return false;
+        }
+        let others = entry.arrows.iter().enumerate().filter(|&(other, _)| other != number);
+        let after = n_vertices(others.map(|(_, arrow)| arrow).chain(&joined));
+        let gone = if n_before[arrow.next] == 1 { n_vertices(&self.entries[arrow.next].arrows) } else { 0 };
+        let before = n_vertices(&entry.arrows);
+        after <= before + gone + MAX_GROWTH && after <= MAX_VERTICES
+    }
+
+    /// A rule and those that follow it, in one step; `None` if that is another run.
+    fn joined(&self, node: Node, first: &Arrow) -> Option<Vec<Arrow>> {
+        let Entry { arrows, shape, samples, .. } = &self.entries[first.next];
+        let waits = *shape != Shape::Running || *samples != SampleUse::Pass || arrows.is_empty();
+        if first.is_empty() || first.next == node || waits {
+            return None;
+        }
+        arrows
+            .iter()
+            .filter(|second| may_follow(first, second))
+            .map(|second| in_one_step(first, second))
+            .collect()
+    }
+}
+
+/// What the first leaves under the head of a tape, if that is known.
+fn left_by(first: &Arrow, tape: Tape) -> Option<u8> {
+    first.writes.get(&tape).or_else(|| first.reads.get(&tape)).copied()
+}
+
+/// Whether the first does not leave what the second wants otherwise.
+fn may_follow(first: &Arrow, second: &Arrow) -> bool {
+    second.reads.iter().all(|(tape, symbol)| {
+        first.moves.contains_key(tape) || left_by(first, *tape).is_none_or(|left| left == *symbol)
+    })
+}
+
+fn in_one_step(first: &Arrow, second: &Arrow) -> Option<Arrow> {
+    let moved = |tape: &Tape| first.moves.contains_key(tape);
+    if second.reads.keys().chain(second.writes.keys()).chain(second.moves.keys()).any(moved) {
+        return None;
+    }
+    let mut joined = first.clone();
+    for (&tape, &symbol) in &second.reads {
+        if !first.writes.contains_key(&tape) {
+            joined.reads.insert(tape, symbol);
+        }
+    }
+    joined.writes.extend(&second.writes);
+    joined.moves.extend(&second.moves);
+    joined.next = second.next;
+    Some(joined)
+}
+
+/// Pairs of a state with these rules and the symbols it looks at.
+pub(super) fn n_vertices<'a>(arrows: impl IntoIterator<Item = &'a Arrow>) -> u64 {
+    let tapes: BTreeSet<Tape> = arrows.into_iter().flat_map(|arrow| arrow.reads.keys().copied()).collect();
+    tapes.into_iter().map(|tape| u64::from(n_symbols(tape))).product()
+}
