@@ -63,3 +63,19 @@ fn a_sample_is_read_in_both_directions() {
         agree(&source, &sizes(3, 1, 4, 4), &[vec![17, -30, 55, 1], vec![-8, 3, 19, -5]], 10_000);
     }
 }
+
+/// The tape that takes note of a counter's way back has no marks there, also if products count different numbers of bits.
+#[test]
+fn long_ways_along_counters() {
+    let source = "learner one(x: [fix<I,F>; 1], y: fix<I,F>) -> theta: [fix<I,F>; 1] {
+        let w: [fix<I,F>; 12]; let s: fix<I,F>; let t: int<5>;
+        for sample in data {
+            for i in 0..12 {
+                w[i] += y;
+                for j in 0..12 { s += w[i] *~ x[0]; s -= w[j]; t += t * 3; t += 1; }
+            }
+            theta[0] = s + (t as fix<I,F>);
+        }
+    }";
+    agree(source, &sizes(1, 1, 4, 4), &[vec![17, -30], vec![-8, 3]], 10_000);
+}
