@@ -186,6 +186,14 @@ impl<'m> Simulator<'m> {
         })
     }
 
+    /// Keeps a bit for each cell from now on, which [`repeat`](Self::repeat) needs; `false`, and no change, if there are more than two
+    /// symbols. A run of a machine with one tape keeps a byte again.
+    pub fn pack(&mut self) -> bool {
+        let binary = self.machine.tapes().iter().all(|tape| tape.alphabet.len() <= 2);
+        self.tapes.iter_mut().filter(|_| binary).for_each(TapeCells::pack);
+        binary
+    }
+
     /// Writes symbols to cells of a tape, for the samples of a stream.
     pub(crate) fn overwrite(&mut self, tape: TapeId, cells: &[Cell], symbols: &[SymbolId]) {
         for (&cell, &symbol) in cells.iter().zip(symbols) {
@@ -216,6 +224,7 @@ impl<'m> Simulator<'m> {
     /// Makes the same steps as [`step`](Self::step), in a loop over bytes, until the machine stops.
     fn run_single(&mut self, table: &SingleTable, limit: Step) {
         let tape = &mut self.tapes[0];
+        tape.unpack();
         let (mut low, mut high) = self.visited[0];
         let mut steps = self.steps;
         let mut row = table.row(self.state);

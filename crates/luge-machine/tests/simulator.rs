@@ -5,8 +5,8 @@ mod random_machines;
 use std::{collections::HashMap, fs, path::Path};
 
 use luge_machine::{
-    Alphabet, Cell, Input, Machine, Missing, Move, Outcome, Pattern, Recording, Rule, Simulator, StateId,
-    SymbolId, TapeId, TapeInput, Write, formats::Format,
+    Alphabet, Cell, Input, Machine, Missing, Move, Outcome, Pattern, RecordedSteps, Recording, Rule,
+    Simulator, StateId, SymbolId, TapeId, TapeInput, Write, formats::Format,
 };
 use proptest::{prelude::*, test_runner::TestCaseResult};
 use random_machines::{Shape, machine_and_input};
@@ -224,6 +224,11 @@ fn configuration(simulator: &Simulator<'_>) -> String {
     format!("{:?} {} {:?}", simulator.state(), simulator.steps(), tapes.collect::<Vec<_>>())
 }
 
+/// Repeats recorded steps, if they are the next ones.
+fn pass(simulator: &mut Simulator<'_>, recorded: &RecordedSteps) -> bool {
+    simulator.repeat(|n, _| (n == 0).then_some(recorded), |_| ()) == 1
+}
+
 /// Steps made once are made again at once from the same configuration, and not where a cell they depend on differs.
 fn passages(machine: &Machine, input: &Input, lengths: &[usize]) -> TestCaseResult {
     let mut simulator = Simulator::new(machine, input);
@@ -240,13 +245,13 @@ fn passages(machine: &Machine, input: &Input, lengths: &[usize]) -> TestCaseResu
         prop_assert_eq!(passage.is_some(), binary);
         let Some(passage) = passage else { continue };
         let mut again = before.clone();
-        prop_assert!(again.pass(&passage));
+        prop_assert!(pass(&mut again, &passage));
         prop_assert_eq!(configuration(&again), configuration(&simulator));
         prop_assert_eq!(passage.steps(), simulator.steps() - before.steps());
         // Where it goes through, it is what single steps do, wherever the machine is.
         let mut elsewhere = simulator.clone();
         let mut one_by_one = simulator.clone();
-        if elsewhere.pass(&passage) {
+        if pass(&mut elsewhere, &passage) {
             for _ in 0..passage.steps() {
                 prop_assert!(one_by_one.step().is_ok());
             }
@@ -266,6 +271,75 @@ proptest! {
     }
 }
 
+/// A whole run as recorded steps, each stretch repeated where one that was made before comes next, else recorded; then all of it once more,
+/// in one go from the start, with bits instead of bytes. Says how many stretches were repeated.
+fn repeated(machine: &Machine, input: &Input, lengths: &[usize]) -> Result<usize, TestCaseError> {
+    let mut one_by_one = Simulator::new(machine, input);
+    let mut run = one_by_one.clone();
+    let (mut known, mut in_turn) = (Vec::<RecordedSteps>::new(), Vec::<usize>::new());
+    let mut n_repeated = 0;
+    for &length in lengths.iter().cycle().take(120) {
+        let next = (0..known.len()).find(|&i| pass(&mut run, &known[i]));
+        n_repeated += usize::from(next.is_some());
+        if next.is_none() {
+            let mut recording = Recording::new(&run);
+            while run.steps() < one_by_one.steps() + length as u64 && recording.step(&mut run).is_ok() {}
+            known.extend(recording.finish(&run).filter(|recorded| recorded.steps() > 0));
+        }
+        let made = (run.steps() > one_by_one.steps()).then(|| next.unwrap_or(known.len() - 1));
+        in_turn.extend(made);
+        while one_by_one.steps() < run.steps() && one_by_one.step().is_ok() {}
+        prop_assert_eq!(configuration(&run), configuration(&one_by_one));
+        if made.is_none() {
+            break;
+        }
+    }
+    let mut again = Simulator::new(machine, input);
+    let mut heard = 0;
+    let recorded = |n: usize, _| Some(&known[*in_turn.get(n)?]);
+    prop_assert_eq!(again.repeat(recorded, |_| heard += 1), in_turn.len());
+    prop_assert_eq!(heard, in_turn.len());
+    prop_assert_eq!(configuration(&again), configuration(&one_by_one));
+    // A byte for each cell again, where a machine with one tape runs on.
+    let limit = again.steps() + 50;
+    prop_assert_eq!(again.run(limit), one_by_one.run(limit));
+    prop_assert_eq!(configuration(&again), configuration(&one_by_one));
+    Ok(n_repeated)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn repeated_steps_are_the_machines_on_tapes_that_grow(
+        (machine, input) in machine_and_input(Shape { n_tapes: 1..=32, n_symbols: 2..=2, start_may_halt: false, may_stay: true }),
+        lengths in proptest::collection::vec(1_usize..60, 1..4),
+    ) {
+        repeated(&machine, &input, &lengths)?;
+    }
+}
+
+/// Two heads run apart over filled tapes and beyond; others, if there are any, go with the second one without a look.
+#[test]
+fn recorded_steps_are_repeated_beyond_both_ends() {
+    for n_tapes in [2, 17, 32] {
+        let rest = |word: &str| format!(" {word}").repeat(n_tapes - 2);
+        let mut text = "machine\n".to_owned();
+        (0..n_tapes).for_each(|i| text += &format!("tape t{i}: 0 1 blank {}\n", i % 2));
+        text += "walk:\n";
+        for (reads, writes) in [("0 0", "1 1"), ("0 1", "1 0"), ("1 0", "* *"), ("1 1", "0 0")] {
+            let (any, right) = (rest("*"), rest("R"));
+            text += &format!("  {reads}{any} -> {writes}{any}, L R{right}, walk\n");
+        }
+        let machine = Format::Native.read(&text).expect("a machine").machine;
+        let symbols = |from: usize| (0..300).map(|i: usize| SymbolId((i * i / 7 + from) as u8 % 2)).collect();
+        let tape = |i: usize| TapeInput { symbols: symbols(i), head: 150 - 7 * i as Cell };
+        let input = Input { tapes: (0..n_tapes).map(tape).collect() };
+        let n_repeated = repeated(&machine, &input, &[7, 19, 3]).expect("the same steps");
+        assert!(n_repeated > 50, "{n_repeated} with {n_tapes} tapes");
+    }
+}
+
 /// Steps are not recorded if they look at cells far away, or are so many that a head that is not looked at may be too far away.
 #[test]
 fn passages_stay_near() {
@@ -278,12 +352,12 @@ fn passages_stay_near() {
         (0..n_steps).for_each(|_| assert!(recording.step(&mut simulator).is_ok()));
         let passage = recording.finish(&simulator)?;
         let mut again = before;
-        assert!(again.pass(&passage));
+        assert!(pass(&mut again, &passage));
         Some(configuration(&again) == configuration(&simulator))
     };
     let (looking, blind) = ("0 * -> 1 *, L S", "0 * -> * *, S R");
     assert_eq!([63, 65, 66, 100].map(|n| recorded(looking, n)), [Some(true), Some(true), None, None]);
-    assert_eq!([32_767, 32_768, 70_000].map(|n| recorded(blind, n)), [Some(true), None, None]);
+    assert_eq!([127, 128, 32_768, 70_000].map(|n| recorded(blind, n)), [Some(true), None, None, None]);
 }
 
 /// Runs to these limits one after the other, and single steps to the same: steps that are remembered are the steps themselves.

@@ -47,6 +47,7 @@ struct Ending {
 struct Path {
     looks: Vec<(u32, i32, SymbolId)>,
     writes: Vec<(u32, i32, SymbolId)>,
+    traces: Vec<Trace>,
     steps: Step,
 }
 
@@ -79,16 +80,14 @@ impl Memo {
     /// Makes steps one by one, and adds them to the tree.
     fn learn(&mut self, simulator: &mut Simulator<'_>) -> bool {
         let (from, heads) = (simulator.state, simulator.heads.clone());
-        let mut traces = Trace::start(simulator);
-        let mut path = Path::default();
+        let mut path = Path { traces: Trace::start(simulator), ..Path::default() };
         while path.steps < MAX_STEPS && path.looks.len() < MAX_LOOKS {
             path.look(simulator, &heads);
             if !path.step(simulator, &heads) {
                 break;
             }
-            Trace::note(&mut traces, simulator, &heads);
         }
-        let Path { looks, writes, steps } = path;
+        let Path { looks, writes, traces, steps } = path;
         let made = steps > 0;
         let traces = Trace::moving(traces);
         self.add(from, &looks, Ending { steps, to: simulator.state, writes, traces });
@@ -134,6 +133,7 @@ impl Path {
                 None => self.writes.push((tape, offset, symbol)),
             }
         }
+        Trace::note(&mut self.traces, &simulator.table.action(action).moves);
         self.steps += 1;
         simulator.act(action);
         true

@@ -3,45 +3,57 @@
 //! A machine's steps follow from its state and the symbols it reads. So steps that were made one by one, with every
 //! symbol they read or overwrote, are repeated exactly wherever that state finds the same symbols.
 
-use super::{Effect, Outcome, Simulator};
+use std::array;
+
+use super::{Effect, Outcome, Simulator, TapeCells};
 use crate::{Cell, StateId, Step, SymbolId, TapeId};
 
 /// Cells that one comparison looks at.
-const WIDTH: usize = 16;
-/// Cells that are held on either side of a head before passages are made; recorded steps look no farther.
+const WIDTH: u32 = 16;
+/// Recorded steps look no farther from where a head was first.
 const MARGIN: Cell = 64;
+/// Cells that are held on either side of a head before steps are repeated: a comparison takes four bytes at once.
+const HELD: Cell = MARGIN + 32;
+/// Heads that are moved at once.
+const GROUP: usize = 16;
+/// The most tapes, a power of two.
+const MAX_TAPES: usize = 2 * GROUP;
+/// The most records that are repeated at once, so that heads stay countable.
+const MOST_AT_ONCE: usize = 1 << 16;
+/// How far a head may be from the first cell that is held.
+const FARTHEST: i32 = 1 << 30;
 
 /// Some steps of a machine with two symbols, with all they depend on and all they change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecordedSteps {
     from: StateId,
     to: StateId,
-    steps: Step,
-    reads: Box<[Read]>,
-    writes: Box<[Written]>,
-    traces: Box<[Trace]>,
+    steps: u32,
+    /// How many parts change something. These are the first ones.
+    n_changing: u32,
+    parts: Box<[Part]>,
+    ways: Ways,
+    /// Those of the second group of heads.
+    more_ways: Option<Box<Ways>>,
 }
 
-/// Cells of one tape that steps depend on, a bit each.
+/// Cells in a row on one tape, a bit each: those that steps depend on, what they find there, and where they leave another symbol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Read {
-    at: Place,
+struct Part {
+    tape: u8,
+    /// The first cell, counted from where the head is first.
+    offset: i8,
     mask: u16,
     found: u16,
-}
-
-/// The cells of one tape in which another symbol is left than was found, a bit each.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Written {
-    at: Place,
     changed: u16,
 }
 
-/// The first of some cells in a row, counted from where the head is first.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Place {
-    tape: u16,
-    offset: i16,
+/// How far a group of heads come, and between which cells they are on the way.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+struct Ways {
+    moved: [i8; GROUP],
+    low: [i8; GROUP],
+    high: [i8; GROUP],
 }
 
 /// Where a head goes: in the end, and on the way.
@@ -60,10 +72,11 @@ impl Trace {
         simulator.machine.tape_ids().map(trace).collect()
     }
 
-    /// Notes where the heads have come from the cells in `from`.
-    pub(super) fn note(traces: &mut [Self], simulator: &Simulator<'_>, from: &[Cell]) {
-        for (trace, (head, from)) in traces.iter_mut().zip(simulator.heads.iter().zip(from)) {
-            trace.moved = (head - from) as i16;
+    /// Notes that heads move so. What is too far to be noted stays so.
+    pub(super) fn note(traces: &mut [Self], moves: &[(usize, Cell)]) {
+        for &(tape, offset) in moves {
+            let trace = &mut traces[tape];
+            trace.moved = trace.moved.saturating_add(offset as i16);
             (trace.low, trace.high) = (trace.low.min(trace.moved), trace.high.max(trace.moved));
         }
     }
@@ -77,7 +90,104 @@ impl Trace {
 impl RecordedSteps {
     /// Steps that it takes.
     pub fn steps(&self) -> Step {
-        self.steps
+        self.steps.into()
+    }
+
+    /// Whether all symbols that the steps depend on are found; `None` if not all these cells are held.
+    #[inline]
+    fn finds(&self, rows: &[&mut [u8]; MAX_TAPES], heads: &[i32; MAX_TAPES]) -> Option<bool> {
+        let mut differs = 0;
+        for part in &self.parts {
+            let (byte, bit) = part.place(heads);
+            let four = rows[part.tape()].get(byte..)?.first_chunk()?;
+            differs |= ((u32::from_le_bytes(*four) >> bit) as u16 ^ part.found) & part.mask;
+        }
+        Some(differs == 0)
+    }
+
+    /// Leaves what the steps leave.
+    #[inline]
+    fn change(&self, rows: &mut [&mut [u8]; MAX_TAPES], heads: &[i32; MAX_TAPES]) {
+        for part in self.parts.iter().take(self.n_changing as usize) {
+            let (byte, bit) = part.place(heads);
+            if let Some(four) = rows[part.tape()].get_mut(byte..).and_then(<[u8]>::first_chunk_mut) {
+                *four = (u32::from_le_bytes(*four) ^ u32::from(part.changed) << bit).to_le_bytes();
+            }
+        }
+    }
+}
+
+impl AsRef<Self> for RecordedSteps {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
+impl Part {
+    #[inline]
+    fn tape(&self) -> usize {
+        usize::from(self.tape) % MAX_TAPES
+    }
+
+    /// The byte that the first cell is in, and its bit.
+    #[inline]
+    fn place(&self, heads: &[i32; MAX_TAPES]) -> (usize, u32) {
+        let at = heads[self.tape()] + i32::from(self.offset);
+        ((at >> 3) as usize, (at & 7) as u32)
+    }
+}
+
+impl Ways {
+    /// Those of the heads from one on; `None` if one of them goes far.
+    fn of(traces: &[Trace], from: usize) -> Option<Self> {
+        let mut ways = Self::default();
+        for (i, trace) in traces.iter().skip(from).take(GROUP).enumerate() {
+            ways.moved[i] = trace.moved.try_into().ok()?;
+            ways.low[i] = trace.low.try_into().ok()?;
+            ways.high[i] = trace.high.try_into().ok()?;
+        }
+        Some(ways)
+    }
+}
+
+/// All heads, counted from the first cell that their tape holds, and between which cells they have been.
+struct Heads {
+    at: [i32; MAX_TAPES],
+    lowest: [i32; MAX_TAPES],
+    highest: [i32; MAX_TAPES],
+}
+
+impl Heads {
+    /// Those of a simulator; `None` if there are too many, or one has gone very far.
+    fn of(simulator: &Simulator<'_>) -> Option<Self> {
+        let none = [0; MAX_TAPES];
+        let mut heads = Self { at: none, lowest: none, highest: none };
+        for (i, tape) in simulator.tapes.iter().enumerate() {
+            let counted = |cell: Cell| i32::try_from(cell - tape.extent().start).ok();
+            let near = |cell: Cell| counted(cell).filter(|at| (-FARTHEST..FARTHEST).contains(at));
+            *heads.at.get_mut(i)? = near(simulator.heads[i])?;
+            (heads.lowest[i], heads.highest[i]) =
+                (near(simulator.visited[i].0)?, near(simulator.visited[i].1)?);
+        }
+        Some(heads)
+    }
+
+    /// Lets a group of heads go their ways.
+    #[inline]
+    fn go<const FROM: usize>(&mut self, ways: &Ways) {
+        let at: [i32; GROUP] = array::from_fn(|i| self.at[FROM + i]);
+        let below: [i32; GROUP] = array::from_fn(|i| at[i] + i32::from(ways.low[i]) - self.lowest[FROM + i]);
+        let above: [i32; GROUP] =
+            array::from_fn(|i| self.highest[FROM + i] - at[i] - i32::from(ways.high[i]));
+        // Their signs say whether a head goes beyond the cells where it has been.
+        if below.iter().zip(&above).fold(0, |signs, (below, above)| signs | below | above) < 0 {
+            for i in 0..GROUP {
+                self.lowest[FROM + i] += below[i].min(0);
+                self.highest[FROM + i] -= above[i].min(0);
+            }
+        }
+        let to: [i32; GROUP] = array::from_fn(|i| at[i] + i32::from(ways.moved[i]));
+        self.at[FROM..FROM + GROUP].copy_from_slice(&to);
     }
 }
 
@@ -136,82 +246,109 @@ impl Recording {
         for &(tape, _) in &simulator.table.action(action).writes {
             self.look(simulator, TapeId::new(tape));
         }
-        let effect = simulator.act(action);
-        Trace::note(&mut self.traces, simulator, &self.heads);
-        Ok(effect)
+        Trace::note(&mut self.traces, &simulator.table.action(action).moves);
+        Ok(simulator.act(action))
     }
 
-    /// The steps as one passage; `None` if they look at cells far away, are so many that heads may be farther away than a trace can say,
-    /// or there are more than two symbols.
+    /// The steps as one passage; `None` if they look at cells far away or move a head far, or there are very many tapes or more than two
+    /// symbols.
     pub fn finish(self, simulator: &Simulator<'_>) -> Option<RecordedSteps> {
         let steps = simulator.steps - self.since;
-        let too_many = i16::try_from(steps).is_err();
-        if self.outside || too_many || simulator.machine.tapes().iter().any(|tape| tape.alphabet.len() > 2) {
+        if self.outside
+            || self.traces.len() > MAX_TAPES
+            || simulator.machine.tapes().iter().any(|tape| tape.alphabet.len() > 2)
+        {
             return None;
         }
-        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        let mut parts = Vec::new();
         for (tape, &[mut looked_at, ones]) in self.looked_at.iter().enumerate() {
             while looked_at != 0 {
                 let first = looked_at.trailing_zeros();
-                let offset = i64::from(first) - MARGIN;
-                let at = Place { tape: tape as u16, offset: offset as i16 };
+                let offset = Cell::from(first) - MARGIN;
                 let (mask, found) = ((looked_at >> first) as u16, (ones >> first) as u16);
-                let left = |cell: usize| {
-                    let SymbolId(left) = simulator.tapes[tape].read(self.heads[tape] + offset + cell as Cell);
-                    u16::from(left) << cell
+                let left = |cell: u32| {
+                    let cell_there = self.heads[tape] + offset + Cell::from(cell);
+                    u16::from(simulator.tapes[tape].read(cell_there).0) << cell
                 };
-                let now = (0..WIDTH).fold(0, |now, cell| now | left(cell));
-                reads.push(Read { at, mask, found });
-                let changed = (found ^ now) & mask;
-                writes.extend((changed != 0).then_some(Written { at, changed }));
+                let changed = (found ^ (0..WIDTH).fold(0, |now, cell| now | left(cell))) & mask;
+                parts.push(Part {
+                    tape: tape as u8,
+                    offset: offset as i8,
+                    mask,
+                    found: found & mask,
+                    changed,
+                });
                 looked_at &= !(u128::from(u16::MAX) << first);
             }
         }
+        parts.sort_by_key(|part| part.changed == 0);
+        let more = (self.traces.len() > GROUP).then(|| Ways::of(&self.traces, GROUP).map(Box::new));
         Some(RecordedSteps {
             from: self.from,
             to: simulator.state,
-            steps,
-            reads: reads.into(),
-            writes: writes.into(),
-            traces: Trace::moving(self.traces),
+            steps: u32::try_from(steps).ok()?,
+            n_changing: parts.iter().filter(|part| part.changed != 0).count() as u32,
+            parts: parts.into(),
+            ways: Ways::of(&self.traces, 0)?,
+            more_ways: match more {
+                Some(more) => Some(more?),
+                None => None,
+            },
         })
     }
 }
 
-/// Whether each of sixteen cells holds the second symbol.
-#[inline]
-fn bits(cells: [u8; WIDTH]) -> u16 {
-    // The product gathers the lowest bits of the bytes in its highest byte.
-    let gather = |eight: u64| eight.wrapping_mul(0x0102_0408_1020_4080) >> 56;
-    let both = u128::from_le_bytes(cells);
-    (gather(both as u64) | gather((both >> 64) as u64) << 8) as u16
-}
-
-/// Ones in the cells whose bits are set.
-#[inline]
-fn spread(bits: u16) -> [u8; WIDTH] {
-    std::array::from_fn(|cell| (bits >> cell & 1) as u8)
-}
-
 impl Simulator<'_> {
-    /// Makes the steps of a passage if they are the next ones; `false`, and no step, if they are not.
-    pub fn pass(&mut self, passage: &RecordedSteps) -> bool {
-        if self.state != passage.from {
-            return false;
-        }
-        for read in &passage.reads {
-            let Some(found) = self.cells_at(read.at) else { return self.make_room() && self.pass(passage) };
-            if (bits(*found) ^ read.found) & read.mask != 0 {
-                return false;
+    /// Repeats recorded steps in turn for as long as they are the next ones of the machine, at most 65,536 records at once, and counts the
+    /// records. `next` is told how many were repeated and how many steps the machine has made; `made` hears of each.
+    pub fn repeat<'p, T: AsRef<RecordedSteps> + 'p>(
+        &mut self,
+        next: impl Fn(usize, Step) -> Option<&'p T>,
+        mut made: impl FnMut(&'p T),
+    ) -> usize {
+        let mut n_made = 0;
+        while self.pack() && self.repeat_held(&next, &mut made, &mut n_made) && self.make_room() {}
+        n_made
+    }
+
+    /// The same as far as all cells are held; whether others come next.
+    fn repeat_held<'p, T: AsRef<RecordedSteps> + 'p>(
+        &mut self,
+        next: &impl Fn(usize, Step) -> Option<&'p T>,
+        made: &mut impl FnMut(&'p T),
+        n_made: &mut usize,
+    ) -> bool {
+        let Some(mut heads) = Heads::of(self) else { return false };
+        let (mut state, mut steps) = (self.state, self.steps);
+        let mut tapes = self.tapes.iter_mut();
+        let mut rows: [&mut [u8]; MAX_TAPES] =
+            array::from_fn(|_| tapes.next().map_or(&mut [][..], TapeCells::bytes_mut));
+        let not_held = loop {
+            let Some(one) = next(*n_made, steps).filter(|_| *n_made < MOST_AT_ONCE) else { break false };
+            let recorded = one.as_ref();
+            if state != recorded.from {
+                break false;
             }
-        }
-        for written in &passage.writes {
-            if let Some(found) = self.cells_at(written.at) {
-                found.iter_mut().zip(spread(written.changed)).for_each(|(cell, one)| *cell ^= one);
+            match recorded.finds(&rows, &heads.at) {
+                Some(true) => {}
+                differs => break differs.is_none(),
             }
+            recorded.change(&mut rows, &heads.at);
+            heads.go::<0>(&recorded.ways);
+            if let Some(ways) = &recorded.more_ways {
+                heads.go::<GROUP>(ways);
+            }
+            (state, steps) = (recorded.to, steps + recorded.steps());
+            *n_made += 1;
+            made(one);
+        };
+        (self.state, self.steps) = (state, steps);
+        for (i, tape) in self.tapes.iter().enumerate() {
+            let cell = |at: i32| tape.extent().start + Cell::from(at);
+            self.heads[i] = cell(heads.at[i]);
+            self.visited[i] = (cell(heads.lowest[i]), cell(heads.highest[i]));
         }
-        self.advance(passage.to, passage.steps, &passage.traces);
-        true
+        not_held
     }
 
     /// Moves the heads and goes to a state, as so many steps do.
@@ -226,22 +363,14 @@ impl Simulator<'_> {
         self.steps += steps;
     }
 
-    #[inline]
-    fn cells_at(&mut self, Place { tape, offset }: Place) -> Option<&mut [u8; WIDTH]> {
-        let tape_cells = self.tapes.get_mut(tape as usize)?;
-        let cell = self.heads.get(tape as usize)? + Cell::from(offset);
-        let index = cell.wrapping_sub(tape_cells.first()) as usize;
-        tape_cells.bytes_mut().get_mut(index..)?.first_chunk_mut()
-    }
-
     /// Holds cells on either side of every head; `false` if they were held before.
     #[cold]
     fn make_room(&mut self) -> bool {
         let mut grown = false;
         for (tape, &head) in self.tapes.iter_mut().zip(&self.heads) {
             let before = tape.extent();
-            tape.hold(head - MARGIN);
-            tape.hold(head + MARGIN);
+            tape.hold(head - HELD);
+            tape.hold(head + HELD);
             grown |= tape.extent() != before;
         }
         grown

@@ -178,6 +178,8 @@ pub(crate) struct Losses {
     stalled: bool,
     /// Whether all of them are numbers.
     numbers: bool,
+    /// Whether the record's ranges, which only grow, have them inside, and they lie where they must.
+    inside: bool,
 }
 
 impl Losses {
@@ -190,7 +192,7 @@ impl Losses {
         let rose = each.windows(2).any(|pair| pair[1] > pair[0]);
         let stalled = each.windows(2).any(|pair| pair[1].is_nan() || pair[1].total_cmp(&pair[0]).is_eq());
         let numbers = !each.iter().any(|loss| loss.is_nan());
-        Self { each, range, rose, stalled, numbers }
+        Self { each, range, rose, stalled, numbers, inside: false }
     }
 
     /// How many there are.
@@ -268,19 +270,23 @@ impl RunStats {
         }
     }
 
-    /// Notes the losses of iterates in turn, from the `skip`th on; the first is that of `step`. The same as one by one.
-    pub(crate) fn record_losses(&mut self, step: u64, losses: &Losses, skip: usize, levels: &Levels) {
-        if let (0, Some(range), Some(running)) = (skip, &mut self.loss, &mut self.running) {
-            let Losses { range: new, .. } = losses;
-            let inside = losses.numbers && new.min >= range.min && new.max <= range.max;
-            if inside && levels.within(false, new.min, new.max) && step >= levels.from {
-                self.rose |= losses.rose || new.first > range.last;
-                self.stalled |= losses.stalled || new.first.total_cmp(&range.last).is_eq();
-                range.last = new.last;
-                let landscape = |loss: f64| loss - levels.added;
-                running.min = running.min.min(landscape(new.min));
-                running.max = running.max.max(landscape(new.max));
-                running.last = landscape(new.last);
+    /// Notes the losses of iterates in turn, from the `skip`th on; the first is that of `step`. The same as one by one. They are
+    /// always noted in the same record, with the same levels.
+    pub(crate) fn record_losses(&mut self, step: u64, losses: &mut Losses, skip: usize, levels: &Levels) {
+        let range = losses.range;
+        if let (0, Some(seen), Some(running)) = (skip, &mut self.loss, &mut self.running) {
+            let landscape = |loss: f64| loss - levels.added;
+            if !losses.inside && losses.numbers && seen.min <= range.min && range.max <= seen.max {
+                losses.inside = levels.within(false, range.min, range.max) && step >= levels.from;
+                if losses.inside {
+                    running.min = running.min.min(landscape(range.min));
+                    running.max = running.max.max(landscape(range.max));
+                }
+            }
+            if losses.inside {
+                self.rose |= losses.rose || range.first > seen.last;
+                self.stalled |= losses.stalled || range.first.total_cmp(&seen.last).is_eq();
+                (seen.last, running.last) = (range.last, landscape(range.last));
                 return;
             }
         }
@@ -364,16 +370,20 @@ mod tests {
             &[12.0],
             &[13.0, f64::NAN, 12.0],
         ];
-        for skip in 0..2 {
+        let text = |record: &RunStats| serde_json::to_string(record).expect("JSON");
+        // Noted again and again, in different orders.
+        for (skip, stride) in [(0, 1), (0, 3), (0, 5), (1, 1), (1, 2)] {
             let (mut one_by_one, mut in_turn) = (RunStats::default(), RunStats::default());
+            let mut known = runs.map(|losses| Losses::of(losses.iter().copied()));
             let mut step = 1;
-            for losses in runs {
-                for (at, &loss) in (step..).zip(losses).skip(skip) {
+            for i in (0..40).map(|i| if i < 14 { i % 3 } else { i * stride % 7 }) {
+                // Losses that were seen are left out now and then.
+                let skip = if step % 2 == 0 { skip } else { 0 };
+                for (at, &loss) in (step..).zip(runs[i]).skip(skip) {
                     one_by_one.record_loss(at, loss, false, &levels(0.0));
                 }
-                in_turn.record_losses(step, &Losses::of(losses.iter().copied()), skip, &levels(0.0));
-                step += losses.len() as u64;
-                let text = |record: &RunStats| serde_json::to_string(record).expect("JSON");
+                in_turn.record_losses(step, &mut known[i], skip, &levels(0.0));
+                step += runs[i].len() as u64;
                 assert_eq!(text(&one_by_one), text(&in_turn), "after step {step}");
             }
         }

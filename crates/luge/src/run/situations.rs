@@ -41,8 +41,8 @@ struct Known {
     situation: Situation,
     /// The loss that the engine reports there, once it has reported one.
     loss: Option<f64>,
-    /// Where it led last.
-    last_to: u32,
+    /// The last two vertices that it led to.
+    last_to: [u32; 2],
 }
 
 /// Some steps in turn, to be noted again at once.
@@ -142,7 +142,7 @@ impl Situations {
                 let next = self.known.len() as u32;
                 let place = *self.places.entry(*situation).or_insert(next);
                 if place == next {
-                    self.known.push(Known { situation: *situation, loss: None, last_to: u32::MAX });
+                    self.known.push(Known { situation: *situation, loss: None, last_to: [u32::MAX; 2] });
                 }
                 self.recent[recent] = Some((*situation, place));
                 place
@@ -162,6 +162,7 @@ impl Situations {
     }
 
     /// Notes steps that were noted before, one by one.
+    #[inline]
     pub(crate) fn pass(&mut self, piece: &Piece) {
         self.arrive(piece.from);
         self.path = self.path.wrapping_mul(piece.power).wrapping_add(piece.digest);
@@ -169,13 +170,15 @@ impl Situations {
     }
 
     /// Notes the vertex that the last step led to; whether such a step was not met before.
+    #[inline]
     pub(crate) fn arrive(&mut self, vertex: u32) -> bool {
         let Some(place) = self.pending.take() else { return false };
-        let known = &mut self.known[place as usize];
-        if known.last_to == vertex {
-            return false;
-        }
-        known.last_to = vertex;
+        !self.known[place as usize].last_to.contains(&vertex) && self.lead_to(place, vertex)
+    }
+
+    fn lead_to(&mut self, place: u32, vertex: u32) -> bool {
+        let last_to = &mut self.known[place as usize].last_to;
+        *last_to = [vertex, last_to[0]];
         let new = self.led_to.insert((place, vertex));
         if new {
             self.met.push((place, vertex));

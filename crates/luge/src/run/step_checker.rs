@@ -8,7 +8,6 @@ use luge_train::{Engine, MacrostepId, MacrostepSteps, Situation, StepDelta, Surr
 
 use crate::run::{
     lockstep::Mismatch,
-    run_stats::Losses,
     situations::{Piece, Situations},
 };
 
@@ -40,14 +39,13 @@ pub(crate) struct Followed {
     /// The machine's own steps, with all they depend on.
     passage: RecordedSteps,
     /// The copy of the state that it begins with.
-    copy: usize,
-    pub(crate) losses: Losses,
+    copy: u64,
     piece: Piece,
 }
 
-impl Followed {
-    pub(crate) fn n_steps(&self) -> u64 {
-        self.passage.steps()
+impl AsRef<RecordedSteps> for Followed {
+    fn as_ref(&self) -> &RecordedSteps {
+        &self.passage
     }
 }
 
@@ -55,7 +53,8 @@ impl<'m> StepChecker<'m> {
     /// A machine with two symbols per tape at the start of its run.
     #[must_use]
     pub fn new(machine: &'m Machine, input: &Input, control: &'m Control, first: Vec<Cell>) -> Self {
-        let simulator = Simulator::new(machine, input);
+        let mut simulator = Simulator::new(machine, input);
+        simulator.pack();
         let left = machine.tape_ids().map(|tape| simulator.head(tape)).collect();
         let filled =
             |tape: TapeId| input.tapes.get(tape.index()).map_or(0, |laid| laid.symbols.len() as Cell);
@@ -162,6 +161,7 @@ impl<'m> StepChecker<'m> {
         if step > self.simulator.steps() {
             self.situations = None;
             let _ = self.simulator.run(step);
+            self.simulator.pack();
             self.note_heads();
         }
     }
@@ -212,17 +212,19 @@ impl<'m> StepChecker<'m> {
         Err(self.difference(change, &effect, (block, reads)))
     }
 
-    /// Makes the machine's steps beside a macrostep that was followed before, if they are the same ones again.
-    pub(crate) fn pass(&mut self, macrostep: MacrostepId) -> Option<&Followed> {
-        let followed = self.followed.get(macrostep.index())?.as_ref()?;
-        let there = self.n_copies == 1 || self.copy() == followed.copy;
-        if !there || !self.simulator.pass(&followed.passage) {
-            return None;
-        }
-        if let Some(situations) = &mut self.situations {
-            situations.pass(&followed.piece);
-        }
-        Some(followed)
+    /// Makes the machine's steps beside macrosteps that were followed before, for as long as they are the same ones again; beside how many.
+    pub(crate) fn pass(&mut self, macrosteps: &[MacrostepId]) -> usize {
+        let Self { simulator, followed, situations, n_copies, .. } = self;
+        let next = |n: usize, steps| {
+            let followed = followed.get(macrosteps.get(n)?.index())?.as_ref()?;
+            (*n_copies == 1 || steps % *n_copies == followed.copy).then_some(followed)
+        };
+        let made = |followed: &Followed| {
+            if let Some(situations) = situations {
+                situations.pass(&followed.piece);
+            }
+        };
+        simulator.repeat(next, made)
     }
 
     /// Makes the machine's steps beside a macrostep one by one, holds each to it as [`check_step`](Self::check_step) does, and remembers
@@ -267,11 +269,10 @@ impl<'m> StepChecker<'m> {
             }
         }
         let Some(passage) = recording.finish(&self.simulator) else { return Ok(()) };
-        let losses = Losses::of(steps.changes.iter().map(|change| change.loss));
         if self.followed.len() <= macrostep.index() {
             self.followed.resize(macrostep.index() + 1, None);
         }
-        self.followed[macrostep.index()] = Some(Followed { passage, copy, losses, piece });
+        self.followed[macrostep.index()] = Some(Followed { passage, copy: copy as u64, piece });
         Ok(())
     }
 
@@ -393,29 +394,25 @@ impl<'m> StepChecker<'m> {
         Ok(())
     }
 
-    /// How many cells from one on are found to be the same, eight at a time: those that the machine holds, or blank ones.
+    /// How many cells from one on are found to be the same, many at a time: those that the machine holds, or blank ones.
     fn n_same(&self, (kept, packed): (Cell, &[u8]), tape: usize, cell: Cell) -> Cell {
         let at = usize::try_from(cell - self.first[tape] - kept).ok().filter(|at| at.is_multiple_of(8));
         let packed = at.and_then(|at| packed.get(at / 8..)).unwrap_or_default();
         let tape = self.simulator.tape(TapeId::new(tape));
-        let held = tape.held_from(cell);
-        let n_bytes = if held.is_empty() {
+        let (held, bit) = tape.packed_from(cell);
+        let (theirs, ours) = (packed.as_chunks::<8>().0, held.as_chunks::<8>().0);
+        let n_words = if held.is_empty() {
             let blank = if tape.read(cell) == SymbolId(1) { u8::MAX } else { 0 };
-            let n_blank =
-                usize::try_from(tape.extent().start - cell).map_or(usize::MAX, |n_cells| n_cells / 8);
-            packed.iter().take(n_blank).take_while(|byte| **byte == blank).count()
+            let before =
+                usize::try_from(tape.extent().start - cell).map_or(usize::MAX, |n_cells| n_cells / 64);
+            theirs.iter().take(before).take_while(|word| **word == [blank; 8]).count()
         } else {
-            // The product gathers the lowest bits of the bytes in its highest byte.
-            let gathered = |eight: &[u8; 8]| {
-                (u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
-            };
-            packed
-                .iter()
-                .zip(held.as_chunks().0)
-                .take_while(|(byte, eight)| **byte == gathered(eight))
-                .count()
+            let word = |eight: &[u8; 8]| u64::from_le_bytes(*eight);
+            let pairs = ours.iter().zip(ours.iter().skip(1));
+            let turned = pairs.map(|(low, high)| word(low) >> bit | word(high) << 1 << (63 - bit));
+            theirs.iter().zip(turned).take_while(|(theirs, ours)| word(theirs) == *ours).count()
         };
-        8 * n_bytes as Cell
+        64 * n_words as Cell
     }
 
     fn compare_cell<T: Engine + ?Sized>(&self, engine: &T, tape: usize, cell: Cell) -> Result<(), Mismatch> {

@@ -21,25 +21,45 @@ struct Batch {
     new: Vec<(MacrostepId, MacrostepSteps)>,
 }
 
-/// What an engine has made and told so far.
+/// What an engine has told of its macrosteps so far: their losses.
 #[derive(Default)]
-pub(super) struct Told(Vec<bool>);
+pub(super) struct Told(Vec<Option<Losses>>);
 
-impl Told {
+/// Tells the judge of an engine's macrosteps, and notes their losses.
+pub(super) struct Telling<'a> {
+    pub(super) told: &'a mut Told,
+    pub(super) record: &'a mut RunStats,
+    pub(super) levels: &'a Levels,
+    /// The step that the next macrostep begins with.
+    pub(super) step: u64,
+    /// Losses of the next macrostep that were seen before.
+    pub(super) skip: usize,
+}
+
+impl Telling<'_> {
     /// The next macrosteps up to where the stop rule says; `None` where the next step belongs to none.
     fn batch(&mut self, engine: &mut dyn Engine, stop: &StopRule) -> Result<Option<Batch>, TrainError> {
         let mut made = Vec::with_capacity(BATCH);
         if !engine.run_by_macrosteps(stop, BATCH, &mut made)? {
             return Ok(None);
         }
-        let mut new = Vec::new();
+        let (mut new, Told(told)) = (Vec::new(), &mut *self.told);
         for &macrostep in &made {
-            if self.0.len() <= macrostep.index() {
-                self.0.resize(macrostep.index() + 1, false);
+            if told.len() <= macrostep.index() {
+                told.resize(macrostep.index() + 1, None);
             }
-            if !std::mem::replace(&mut self.0[macrostep.index()], true) {
-                new.push((macrostep, engine.macrostep(macrostep)?));
-            }
+            let losses = match &mut told[macrostep.index()] {
+                Some(losses) => losses,
+                unheard => {
+                    let steps = engine.macrostep(macrostep)?;
+                    let losses = Losses::of(steps.changes.iter().map(|change| change.loss));
+                    new.push((macrostep, steps));
+                    unheard.insert(losses)
+                }
+            };
+            self.record.record_losses(self.step, losses, self.skip, self.levels);
+            self.step += losses.n_steps();
+            self.skip = 0;
         }
         Ok(Some(Batch { made, new }))
     }
@@ -47,13 +67,9 @@ impl Told {
 
 /// The judge of a stride of macrosteps.
 pub(super) struct Judging<'a, 'm> {
-    pub(super) judge: &'a mut StepChecker<'m>,
-    pub(super) record: &'a mut RunStats,
-    pub(super) levels: &'a Levels,
-    /// The step that the next macrostep begins with.
-    step: u64,
-    /// Losses of the next macrostep that were seen before.
-    skip: usize,
+    judge: &'a mut StepChecker<'m>,
+    /// Steps of training before the machine's first.
+    extra_steps: u64,
     /// What was not judged for want of its steps, or because an earlier one differs.
     rest: Vec<MacrostepId>,
     /// The first iterate that is not the machine's, and in what it differs.
@@ -62,13 +78,8 @@ pub(super) struct Judging<'a, 'm> {
 
 impl<'a, 'm> Judging<'a, 'm> {
     /// From an iterate that was seen.
-    pub(super) fn new(
-        judge: &'a mut StepChecker<'m>,
-        record: &'a mut RunStats,
-        levels: &'a Levels,
-        step: u64,
-    ) -> Self {
-        Self { judge, record, levels, step, skip: 1, rest: Vec::new(), differs: None }
+    pub(super) fn new(judge: &'a mut StepChecker<'m>, extra_steps: u64) -> Self {
+        Self { judge, extra_steps, rest: Vec::new(), differs: None }
     }
 
     /// Lets the engine make macrosteps up to where the stop rule says and holds each to the machine; `false`, and no step, where the next
@@ -77,25 +88,29 @@ impl<'a, 'm> Judging<'a, 'm> {
         mut self,
         engine: &mut dyn Engine,
         stop: &StopRule,
-        (told, two_cores): (&mut Told, bool),
+        (mut telling, two_cores): (Telling<'_>, bool),
     ) -> Result<bool, TrainError> {
-        let before = self.step;
-        let Some(first) = told.batch(engine, stop)? else { return Ok(false) };
+        let before = telling.step;
+        let Some(first) = telling.batch(engine, stop)? else { return Ok(false) };
         let unheard = if first.made.len() < BATCH {
             vec![first]
         } else {
-            self.beside(engine, stop, (told, two_cores), first)?
+            self.beside(engine, stop, (&mut telling, two_cores), first)?
         };
         unheard.into_iter().for_each(|batch| self.take(batch));
-        for macrostep in std::mem::take(&mut self.rest) {
-            if self.differs.is_some() || !self.pass(macrostep) {
+        let rest = std::mem::take(&mut self.rest);
+        let mut left = &rest[..];
+        while self.differs.is_none() && !left.is_empty() {
+            left = &left[self.judge.pass(left)..];
+            if let Some((&macrostep, later)) = left.split_first() {
                 self.follow(macrostep, &engine.macrostep(macrostep)?);
+                left = later;
             }
         }
         let end = engine.steps();
-        self.record.n_compared += end - before - 1;
+        telling.record.n_compared += end - before - 1;
         if let Some((from, why)) = self.differs {
-            (from..end).for_each(|at| self.record.differs(at, &why));
+            (from..end).for_each(|at| telling.record.differs(at, &why));
         }
         Ok(true)
     }
@@ -105,7 +120,7 @@ impl<'a, 'm> Judging<'a, 'm> {
         &mut self,
         engine: &mut dyn Engine,
         stop: &StopRule,
-        (told, two_cores): (&mut Told, bool),
+        (telling, two_cores): (&mut Telling<'_>, bool),
         first: Batch,
     ) -> Result<Vec<Batch>, TrainError> {
         thread::scope(|scope| {
@@ -124,7 +139,7 @@ impl<'a, 'm> Judging<'a, 'm> {
             let (mut next, mut unheard) = (Some(first), Vec::new());
             while let Some(batch) = next {
                 unheard.extend(sender.send(batch).err().map(|unsent| unsent.0));
-                next = told.batch(engine, stop)?;
+                next = telling.batch(engine, stop)?;
             }
             Ok(unheard)
         })
@@ -132,36 +147,20 @@ impl<'a, 'm> Judging<'a, 'm> {
 
     fn take(&mut self, batch: Batch) {
         let mut new = batch.new.into_iter().peekable();
-        for macrostep in batch.made {
-            let stuck = self.differs.is_some() || !self.rest.is_empty();
-            if stuck || !self.pass(macrostep) {
-                match new.next_if(|(id, _)| *id == macrostep && !stuck) {
-                    Some((_, steps)) => self.follow(macrostep, &steps),
-                    None => self.rest.push(macrostep),
-                }
-            }
+        let mut made = &batch.made[..];
+        while self.differs.is_none() && self.rest.is_empty() && !made.is_empty() {
+            made = &made[self.judge.pass(made)..];
+            let Some((&macrostep, later)) = made.split_first() else { return };
+            let Some((_, steps)) = new.next_if(|(id, _)| *id == macrostep) else { break };
+            self.follow(macrostep, &steps);
+            made = later;
         }
+        self.rest.extend(made);
     }
 
-    /// The machine makes the same steps again, if it has made them beside this macrostep before.
-    fn pass(&mut self, macrostep: MacrostepId) -> bool {
-        let Some(followed) = self.judge.pass(macrostep) else { return false };
-        self.record.record_losses(self.step, &followed.losses, self.skip, self.levels);
-        self.step += followed.n_steps();
-        self.skip = 0;
-        true
-    }
-
-    /// The machine makes its steps one by one, unless it has gone another way before.
+    /// The machine makes its steps one by one.
     fn follow(&mut self, macrostep: MacrostepId, steps: &MacrostepSteps) {
-        if self.differs.is_none()
-            && let Err((after, why)) = self.judge.follow(macrostep, steps)
-        {
-            self.differs = Some((self.step + after, why));
-        }
-        let losses = Losses::of(steps.changes.iter().map(|change| change.loss));
-        self.record.record_losses(self.step, &losses, self.skip, self.levels);
-        self.step += losses.n_steps();
-        self.skip = 0;
+        let step = self.judge.simulator().steps() + self.extra_steps;
+        self.differs = self.judge.follow(macrostep, steps).err().map(|(after, why)| (step + after, why));
     }
 }

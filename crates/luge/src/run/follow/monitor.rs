@@ -10,7 +10,7 @@ use luge_train::{Engine, Outcome, Snapshot, StepDelta, StopRule, Surroundings, T
 use super::{
     CHUNK, Comparisons, LONG_STRIDE, LONGEST_STRIDE, ObservationRate, RunProgress, RunSetup, STRIDE,
     TapeLimit,
-    judging::{Judging, Told},
+    judging::{Judging, Telling, Told},
     kept, stopped_after,
 };
 use crate::run::{
@@ -205,8 +205,10 @@ impl<'a> Monitor<'a> {
         }
         let long = StopRule { most_steps: self.moment_due.min(stop.most_steps), ..*stop };
         if macrosteps {
-            let judging = Judging::new(judge, &mut self.record, &self.setup.levels, step);
-            if judging.stride(engine, &long, (&mut self.told, self.two_cores))? {
+            let (told, record, levels) = (&mut self.told, &mut self.record, &self.setup.levels);
+            let telling = Telling { told, record, levels, step, skip: 1 };
+            let judging = Judging::new(judge, self.setup.extra_steps);
+            if judging.stride(engine, &long, (telling, self.two_cores))? {
                 return Ok(true);
             }
         }
