@@ -18,7 +18,7 @@ use super::{Failure, note, print, print_json, read_text};
 /// right.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A model written by `luge train --out` or `luge stream --landscape mlp --out`
+    /// A model written by `luge train --out` or `luge stream --out`
     #[arg(value_name = "MODEL")]
     model: PathBuf,
     /// A CSV file with the columns of the training data, or `-` for standard input; other columns are ignored
