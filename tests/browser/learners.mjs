@@ -32,7 +32,7 @@ export const learners = {
     assert.match(await page.value("document.querySelector('#result .now-row').textContent"), /0 of 150/);
     assert.equal(await page.value("document.querySelectorAll('#result .claims .holds').length"), page.told.proof.proof.claims.length);
     assert.match(await page.value(text("result")), /every gradient step is a step of the machine/);
-    assert.match(await page.value(text("result")), /651,143 iterates/);
+    assert.match(await page.value(text("result")), /426,205 iterates/);
     await page.value(goTo("300000"));
     await page.until("document.querySelector('#result .now-row').textContent.includes('300,000')");
     assert.match(await page.value("document.querySelector('#result .now-row').textContent"), /149 of 150/);
@@ -56,8 +56,8 @@ export const learners = {
     const page = await lab.open("#p=perceptron&step=1");
     await page.until(at(1));
     assert.equal(await page.value("document.getElementById('tapes-fold').open"), false);
-    await page.value(goTo("651142"));
-    await page.until(at(651142));
+    await page.value(goTo("426204"));
+    await page.until(at(426204));
     const theta = "[...document.querySelectorAll('#variables [data-name=theta] .value')].map(value => value.textContent)";
     await page.until(`(${theta})[1] === 'theta[1] = 1.375'`);
     assert.deepEqual(await page.value(theta), ["theta[0] = 1", "theta[1] = 1.375", "theta[2] = 5.125", "theta[3] = −6.875", "theta[4] = −3.125"]);

@@ -12,9 +12,9 @@ const KEPT = new URL("../../docs/lab/", import.meta.url);
 const SHOTS = [
   { name: "first", hash: "#p=two_features&step=30000", width: 1360, height: 1000 },
   { name: "lab", hash: "#p=bb4&step=34", width: 1360, height: 1180 },
-  { name: "result", hash: "#p=perceptron&step=300000", cards: ["result-card"] },
+  { name: "result", hash: "#p=perceptron&step=200000", cards: ["result-card"] },
   { name: "learner", hash: "#p=perceptron&step=300073", cards: ["variables-card", "source-card"], ready: "document.querySelectorAll('#source .spent text').length > 5", before: "document.getElementById('source-card').classList.add('wide')" },
-  { name: "boundary", hash: "#p=perceptron&step=300000", cards: ["boundary-card"], before: "document.getElementById('boundary-card').classList.add('wide')" },
+  { name: "boundary", hash: "#p=perceptron&step=200000", cards: ["boundary-card"], before: "document.getElementById('boundary-card').classList.add('wide')" },
   { name: "surface", hash: "#p=bb4&step=34", cards: ["surface-card"], before: "document.getElementById('surface-fold').open = true", ready: "document.querySelectorAll('#surface svg').length === 3" },
   { name: "noise", hash: "#p=bb4&step=34", cards: ["result-card"], before: choose("set-noise", "0.05"), ready: `${PROVED} === 'false'` },
   { name: "network", hash: "#p=mean&step=43", cards: ["network-card"] },
