@@ -206,7 +206,8 @@ impl Extended {
 
         let ordered = numbers_in_order(g, &options.layout, x, fixed);
         let bits = options.bits.quantize(g, options.layout.format, ordered);
-        let (carved, read_only) = wiring::carve(g, learner, primary, options, bits)?;
+        let blank = options.window().blank_start(learner);
+        let (carved, read_only) = wiring::carve(g, learner, primary, options, (bits, &blank))?;
         let theta = read_theta(g, learner, primary, (&options.window(), options.bits), &carved.encoding);
         let first_primary = g.n_nodes();
         let output = primary.build(g, theta, x);
@@ -241,7 +242,7 @@ impl Extended {
             out,
         };
         let network = graph.finish(loss);
-        let initial = initial_parameters(&network, &carved, &options.window().blank_start(learner));
+        let initial = initial_parameters(&network, &carved, &blank);
         Ok(Self {
             network,
             carved,

@@ -1,7 +1,9 @@
 //! Plain evaluation in f64: the value of every node at given parameters.
 
+use std::ops::Range;
+
 use crate::{
-    Network, NodeId, Op, Shape, Values, Weights,
+    LinearMap, Network, NodeId, Op, Shape, SparseValues, Values, Weights,
     numbers::{from_signs, to_signs},
 };
 
@@ -125,7 +127,7 @@ pub fn evaluate_rows(
 }
 
 /// The rows of a node's value that can change with weights or inputs, as [`evaluate_rows`] gives them. All others are
-/// biases: the linear map that makes the node places no input there.
+/// [`bias_rows`].
 ///
 /// # Panics
 /// If the values do not fit the network's parameters or inputs.
@@ -136,17 +138,23 @@ pub fn evaluate_changing_rows(
     node: NodeId,
     see: impl FnMut(usize, usize, &[f64]),
 ) {
-    let Shape { rows, cols } = network.node(node).shape;
-    let is_bias = |row: usize| match &network.node(node).op {
-        Op::Reshape(of) => match &network.node(*of).op {
-            Op::Linear(map, _) => {
-                map.inputs_placed_in(&(row * cols..(row + 1) * cols)).is_some_and(|inputs| inputs.is_empty())
-            }
-            _ => false,
-        },
-        _ => false,
-    };
-    evaluate_these_rows(network, weights, inputs, (node, (0..rows).filter(|&row| !is_bias(row))), see);
+    let changes = (0..network.node(node).shape.rows).filter(|&row| biases(network, node, row).is_none());
+    evaluate_these_rows(network, weights, inputs, (node, changes), see);
+}
+
+/// The other rows of a node's value: the linear map that makes the node places no input there.
+pub fn bias_rows(network: &Network, node: NodeId) -> impl Iterator<Item = (usize, SparseValues)> {
+    let rows = 0..network.node(node).shape.rows;
+    rows.filter_map(move |row| Some((row, biases(network, node, row).map(|(map, at)| map.biases_in(&at))?)))
+}
+
+/// The map that makes a row of biases alone, and the map's outputs that are in the row.
+fn biases(network: &Network, node: NodeId, row: usize) -> Option<(&LinearMap, Range<usize>)> {
+    let Op::Reshape(of) = &network.node(node).op else { return None };
+    let Op::Linear(map, _) = &network.node(*of).op else { return None };
+    let cols = network.node(node).shape.cols;
+    let at = row * cols..(row + 1) * cols;
+    map.inputs_placed_in(&at)?.is_empty().then_some((map, at))
 }
 
 fn evaluate_these_rows(
@@ -157,7 +165,7 @@ fn evaluate_these_rows(
     mut see: impl FnMut(usize, usize, &[f64]),
 ) {
     let cols = network.node(node).shape.cols;
-    let pieces = |entries: &mut dyn FnMut(std::ops::Range<usize>) -> Vec<f64>| {
+    let pieces = |entries: &mut dyn FnMut(Range<usize>) -> Vec<f64>| {
         for row in rows {
             for first in (0..cols).step_by(PIECE) {
                 let start = row * cols + first;
@@ -177,7 +185,8 @@ fn evaluate_these_rows(
                     let bits = map.inputs_placed_in(&range).unwrap_or_default();
                     let (first, end) = (bits.start / width, bits.end.div_ceil(width));
                     let signs = to_signs(*format, &numbers.data[first..end.max(first)]);
-                    map.apply_placed(range, signs.into_iter().skip(bits.start - first * width))
+                    let skipped = (bits.start - first * width).min(signs.len());
+                    map.apply_placed(range, bits, &signs[skipped..])
                 });
             }
             _ => {
@@ -317,7 +326,7 @@ pub fn shifted(shape: Shape, by: i64, index: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{GraphBuilder, LinearMap, StepRule};
+    use crate::{GraphBuilder, StepRule};
 
     const RATE: StepRule = StepRule::Gradient { rate: 1.0 };
 
@@ -375,8 +384,9 @@ mod tests {
         let n_bits = g.shape(bits).len();
         // Some in a row, gaps of several pieces, and none in the last piece of a row or in the last row.
         let places = (0..n_bits).map(|bit| (bit + bit / 1000 * 400 + bit / 3001 * 2000) as u32).collect();
-        let map =
-            LinearMap::placing(3 * cols, 3.0, places).with_bias_except(-1.0, vec![(0.5, vec![1, 5000])]);
+        let last = 2 * cols as u32;
+        let biases = vec![(0.5, vec![1, 5000, last + 7, last + 9]), (2.0, vec![last + 3, last + 7])];
+        let map = LinearMap::placing(3 * cols, 3.0, places).with_bias_except(-1.0, biases);
         let cells = g.linear("cells", map, bits);
         let node = g.reshape("rows", Shape::new(3, cols), cells);
         let loss = g.sum_all("loss", node);
@@ -396,6 +406,9 @@ mod tests {
             changing.extend_from_slice(numbers);
         });
         assert_eq!(changing, pieces[..2 * cols]);
+        let (row, biases) = bias_rows(&network, node).next().expect("a row of biases");
+        assert_eq!((row, biases.others()), (2, &[(3, 2.0), (7, 2.0), (9, 0.5)][..]));
+        assert_eq!(biases.to_values().data, pieces[2 * cols..]);
     }
 
     #[test]

@@ -24,7 +24,7 @@ mod values;
 mod vertices;
 
 pub use evaluate::{
-    Evaluation, apply, entry, evaluate, evaluate_changing_rows, evaluate_frozen, evaluate_node,
+    Evaluation, apply, bias_rows, entry, evaluate, evaluate_changing_rows, evaluate_frozen, evaluate_node,
     evaluate_rows, shifted, stretched,
 };
 pub use graph::{GraphBuilder, Input, InputId, Node, NodeId, Op, Parameter, ParameterId, StepRule};

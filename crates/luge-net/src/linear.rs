@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, ops::Range, sync::Arc};
 
-use crate::{Arcs, VertexTable};
+use crate::{Arcs, Shape, SparseValues, Values, VertexTable};
 
 /// `y = A x + b` on vectors, stored as the entries of `A` that are not zero.
 #[derive(Clone, PartialEq, Debug)]
@@ -160,26 +160,44 @@ impl LinearMap {
             Bias::Except(common, others) => {
                 let mut bias = vec![*common; rows.len()];
                 for (other, places) in others {
-                    places_in(places, &rows).for_each(|(_, row)| bias[row] = *other);
+                    places[places_in(places, &rows)]
+                        .iter()
+                        .for_each(|&place| bias[place as usize - rows.start] = *other);
                 }
                 bias
             }
         }
     }
 
+    /// The constant term of some outputs as a row.
+    pub(crate) fn biases_in(&self, rows: &Range<usize>) -> SparseValues {
+        let shape = Shape::new(1, rows.len());
+        let Bias::Except(common, others) = &self.bias else {
+            return Values::new(shape, self.bias_in(rows.clone())).into();
+        };
+        let mut apart = Vec::new();
+        for (other, places) in others {
+            let within = &places[places_in(places, rows)];
+            apart.extend(within.iter().map(|&place| (place as usize - rows.start, *other)));
+        }
+        // Of several numbers in one place the last counts.
+        apart.reverse();
+        apart.sort_by_key(|&(place, _)| place);
+        apart.dedup_by_key(|(place, _)| *place);
+        SparseValues::new(shape, *common, apart)
+    }
+
     /// The inputs that the outputs in these rows depend on, where every input goes to an output of its own, in order; `None` elsewhere.
     pub(crate) fn inputs_placed_in(&self, rows: &Range<usize>) -> Option<Range<usize>> {
         let Entries::Placed(_, places) = &self.entries else { return None };
-        let [start, end] =
-            [rows.start, rows.end].map(|row| places.partition_point(|&place| (place as usize) < row));
-        Some(start..end)
+        Some(places_in(places, rows))
     }
 
     /// The outputs in these rows where every input goes to an output of its own, from the inputs that they depend on.
-    pub(crate) fn apply_placed(&self, rows: Range<usize>, x: impl Iterator<Item = f64>) -> Vec<f64> {
+    pub(crate) fn apply_placed(&self, rows: Range<usize>, inputs: Range<usize>, x: &[f64]) -> Vec<f64> {
         let mut y = self.bias_in(rows.clone());
         if let Entries::Placed(weight, places) = &self.entries {
-            places_in(places, &rows).zip(x).for_each(|((_, row), x)| y[row] += weight * x);
+            places[inputs].iter().zip(x).for_each(|(&place, x)| y[place as usize - rows.start] += weight * x);
         }
         y
     }
@@ -190,8 +208,9 @@ impl LinearMap {
         match &self.entries {
             Entries::Vertices(..) => return self.apply(x)[rows].to_vec(),
             Entries::Diagonal(weight) => y.iter_mut().zip(&x[rows]).for_each(|(y, x)| *y += weight * x),
-            Entries::Placed(weight, places) => {
-                places_in(places, &rows).for_each(|(col, row)| y[row] += weight * x[col]);
+            Entries::Placed(_, places) => {
+                let inputs = places_in(places, &rows);
+                return self.apply_placed(rows, inputs.clone(), &x[inputs]);
             }
             Entries::Listed(entries) => {
                 let from = entries.partition_point(|entry| (entry.0 as usize) < rows.start);
@@ -207,7 +226,7 @@ impl LinearMap {
     /// The entries of one row: columns and weights.
     fn entries_of(&self, row: usize, listed: &[(u32, u32, f64)]) -> Vec<(usize, f64)> {
         if let Entries::Placed(weight, places) = &self.entries {
-            return places_in(places, &(row..row + 1)).map(|(col, _)| (col, *weight)).collect();
+            return places_in(places, &(row..row + 1)).map(|col| (col, *weight)).collect();
         }
         let from = listed.partition_point(|entry| (entry.0 as usize) < row);
         let of_row = listed[from..].iter().take_while(|entry| entry.0 as usize == row);
@@ -292,12 +311,11 @@ fn check_rows(rows: &[u32], n_outputs: usize) {
     assert!(rows.last().is_none_or(|&last| (last as usize) < n_outputs), "an output outside the matrix");
 }
 
-/// Of places in ascending order, those within a range: their indices, and their offsets in the range.
-fn places_in<'a>(places: &'a [u32], range: &Range<usize>) -> impl Iterator<Item = (usize, usize)> + 'a {
-    let Range { start, end } = *range;
-    let from = places.partition_point(|&place| (place as usize) < start);
-    let within = (from..).zip(&places[from..]).take_while(move |(_, place)| (**place as usize) < end);
-    within.map(move |(number, &place)| (number, place as usize - start))
+/// Of places in ascending order, the indices of those within a range.
+fn places_in(places: &[u32], range: &Range<usize>) -> Range<usize> {
+    let [start, end] =
+        [range.start, range.end].map(|at| places.partition_point(|&place| (place as usize) < at));
+    start..end
 }
 
 fn listed(

@@ -13,9 +13,10 @@ mod partition;
 mod rebuild;
 
 use crate::{
-    Network, Node, NodeId, Op, ParameterId, SparseValues, StepRule, Values, evaluate, evaluate_rows,
+    Network, Node, NodeId, Op, ParameterId, SparseValues, StepRule, Values, bias_rows, evaluate,
+    evaluate_changing_rows,
 };
-use partition::{Kinds, Partition, Splits};
+use partition::{Kinds, Partition};
 
 /// How the columns of a network's widest matrices depend on each other.
 #[derive(Clone, Debug)]
@@ -197,13 +198,17 @@ impl<'n> Columns<'n> {
 
     /// The kinds of columns, distinguished by reshaped vectors and by weights.
     fn kinds(&self, weights: &[SparseValues], after: Option<&[SparseValues]>, inputs: &[Values]) -> Kinds {
-        let (mut marks, mut splits) = (Partition::new(self.n_columns), Splits::new());
+        let mut marks = Partition::new(self.n_columns);
         for &node in &self.spread {
-            evaluate_rows(self.network, weights, inputs, node, |_, first, numbers| {
+            for (_, biases) in bias_rows(self.network, node) {
+                marks.tell_apart_by_weights(&biases, None);
+            }
+            let mut row = marks.row();
+            evaluate_changing_rows(self.network, weights, inputs, node, |_, first, numbers| {
                 if first == 0 {
-                    splits = Splits::new();
+                    row = marks.row();
                 }
-                marks.tell_apart_by_numbers(&mut splits, first, numbers);
+                marks.tell_apart_by_numbers(&mut row, first, numbers);
             });
         }
         self.single.iter().for_each(|&column| marks.single_out(column));

@@ -217,10 +217,14 @@ pub(crate) fn power_of_two(exponent: i32) -> f64 {
 /// The bits of all numbers as -1 and 1, the lowest bit of the first number first. NaN becomes 0, and numbers out of range
 /// saturate.
 pub fn to_signs(format: NumberFormat, numbers: &[f64]) -> Vec<f64> {
-    let word = |&number: &f64| format.encode(number, Overflow::Saturate).unwrap_or(Word(0));
-    let sign = |bit: bool| if bit { 1.0 } else { -1.0 };
-    let mut signs = Vec::with_capacity(numbers.len() * format.n_bits() as usize);
-    numbers.iter().for_each(|number| signs.extend(format.bits(word(number)).map(sign)));
+    let n_bits = format.n_bits() as usize;
+    let mut signs = vec![0.0; numbers.len() * n_bits];
+    for (&number, signs) in numbers.iter().zip(signs.chunks_exact_mut(n_bits)) {
+        let Word(word) = format.encode(number, Overflow::Saturate).unwrap_or(Word(0));
+        // 1 is -1 with the other sign.
+        let sign = |bit: u32| f64::from_bits((-1.0_f64).to_bits() ^ u64::from(word >> bit) << 63);
+        signs.iter_mut().zip(0..).for_each(|(entry, bit)| *entry = sign(bit));
+    }
     signs
 }
 

@@ -262,21 +262,28 @@ impl State<'_> {
     }
 
     fn value(&mut self, expr: &Expr) -> Done<i64> {
-        let ty = expr.ty();
-        let exact = match expr {
-            Expr::Constant { raw, .. } => return Ok(*raw),
-            Expr::Variable { slot, .. } => return Ok(self.memory.slots[*slot]),
-            Expr::Element { array, index, .. } => return Ok(*self.element(*array, index)?),
+        match expr {
+            Expr::Constant { raw, .. } => Ok(*raw),
+            Expr::Variable { slot, .. } => Ok(self.memory.slots[*slot]),
+            Expr::Element { array, index, .. } => Ok(*self.element(*array, index)?),
             Expr::Data { index, .. } => {
                 let at = self.index(index)?;
                 // Before the first sample, features and labels are 0.
-                return Ok(self.current.get(at).copied().unwrap_or(0));
+                Ok(self.current.get(at).copied().unwrap_or(0))
             }
             Expr::Read(tape) => {
                 let Tape { head, ones } = &self.memory.tapes[*tape];
-                return Ok(i64::from(ones.contains(head)));
+                Ok(i64::from(ones.contains(head)))
             }
-            Expr::Not(e) => return Ok(1 - self.value(e)?),
+            Expr::Not(e) => Ok(1 - self.value(e)?),
+            _ => self.computed(expr),
+        }
+    }
+
+    /// The value of an operator.
+    fn computed(&mut self, expr: &Expr) -> Done<i64> {
+        let ty = expr.ty();
+        let exact = match expr {
             Expr::Binary(Op::And, a, b) if ty == Ty::BIT => {
                 return Ok((self.holds(a)? && self.holds(b)?).into());
             }
@@ -294,6 +301,7 @@ impl State<'_> {
                 None => self.exact(e)? >> (e.ty().fraction - to.fraction),
             },
             Expr::Clamp(e, to) => self.exact(e)?.clamp(to.smallest().into(), to.largest().into()),
+            other => return self.value(other),
         };
         Ok(if ty == Ty::BIT { exact as i64 } else { self.wrap(ty, exact) })
     }

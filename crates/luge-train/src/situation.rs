@@ -111,6 +111,11 @@ impl<'l> SituationCheck<'l> {
         }
     }
 
+    /// The sparse layers of the network.
+    pub fn layers(&self) -> &'l SparseLayers {
+        self.layers
+    }
+
     /// The index of a block of weights in the cut.
     fn block(&self, id: ParameterId) -> Option<usize> {
         self.local.landscape.parameters.iter().position(|&of| of == Some(id))

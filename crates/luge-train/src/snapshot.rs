@@ -137,7 +137,7 @@ fn nonzero(block: &SparseValues) -> Vec<(usize, f64)> {
 }
 
 /// The cells of a row up to the last that is not blank.
-fn written_cells(block: &SparseValues, row: usize) -> PackedCells {
+pub(crate) fn written_cells(block: &SparseValues, row: usize) -> PackedCells {
     let is_blank = block.common().to_bits() == sparse::BLANK.to_bits();
     let last = block.others_in(row).next_back().map_or(0, |(last, _)| last + 1);
     let mut cells = vec![block.common(); if is_blank { last } else { block.shape.cols }];

@@ -372,12 +372,14 @@ impl TrainJob {
         if let Some(compiled) = &loaded.compiled {
             sized.check_theta(compiled.n_theta, &*primary)?;
         }
-        if let Some(ran) = self.interpret(&table, FIRST_STATEMENTS)?
-            && ran.verdict == Verdict::Repeats
-        {
-            return Err(JobError::repeats(&self.source, ran.line.unwrap_or(1)));
-        }
-        let prepared = PreparedTraining::prepare(learner, primary, table, self.options.clone())?;
+        let rehearse = |table: &Table| match self.interpret(table, FIRST_STATEMENTS)? {
+            Some(ran) if ran.verdict == Verdict::Repeats => {
+                Err(JobError::repeats(&self.source, ran.line.unwrap_or(1)))
+            }
+            ran => Ok(ran.filter(|ran| ran.verdict != Verdict::Limit)),
+        };
+        let prepared =
+            PreparedTraining::prepare_beside(learner, primary, table, self.options.clone(), rehearse)?;
         Ok(match program::is_program(&self.source) {
             true => prepared.of_program(self.source.clone(), self.set.clone()),
             false => prepared,

@@ -17,7 +17,7 @@ use std::{
 use luge_landscape::{
     BitConversion, Bounds, Configuration, DataLayout, Extended, LandscapeKind, Learner, Primary, Undecodable,
 };
-use luge_machine::{Cell, Simulator, SymbolId, TapeId};
+use luge_machine::{Cell, Simulator, TapeId};
 use luge_net::{
     NodeId, Op, SparseValues, Unrecognised, Values, check_inputs, evaluate, evaluate_rows,
     numbers::from_signs,
@@ -43,8 +43,8 @@ pub use options::{MAX_MACHINE_STEPS, TrainingOptions};
 pub use parts::Simulated;
 pub(crate) use parts::read_theta;
 use parts::{Built, TrainingParts};
-use report::End;
 pub use report::TrainingReport;
+use report::{End, end_weights};
 pub use variables::VariableWeights;
 
 /// Rounding through the square root and the carrier, relative to the loss.
@@ -52,6 +52,9 @@ const LOSS_TOLERANCE: f64 = 1e-9;
 
 /// The input that takes the labels: x is the first, y the second.
 const TARGETS: usize = 1;
+
+/// The most statements that the interpreter runs beside training, which an interrupted run waits for: a second's work.
+const MOST_REHEARSED: u64 = 1 << 23;
 
 /// The most cells of a tape of the network.
 pub const MAX_CELLS: usize = 1 << 28;
@@ -72,6 +75,8 @@ pub struct PreparedTraining {
     /// The program that the learner was compiled from, and its constants.
     program: Option<(Source, Vec<String>)>,
     interpreted: OnceLock<Option<luge_sled::Outcome>>,
+    /// What the interpreter came to before the machine, if it came to an end.
+    rehearsed: OnceLock<luge_sled::Outcome>,
 }
 
 impl PreparedTraining {
@@ -86,6 +91,18 @@ impl PreparedTraining {
         table: Table,
         options: TrainingOptions,
     ) -> Result<Self, JobError> {
+        Self::prepare_beside(learner, primary, table, options, |_| Ok(None))
+    }
+
+    /// The same, while the interpreter runs the learner's program on the data, if there is one; `rehearse` returns the outcome if it ends
+    /// soon, or why there is nothing to be trained.
+    pub(crate) fn prepare_beside(
+        learner: Learner,
+        primary: Arc<dyn Primary>,
+        table: Table,
+        options: TrainingOptions,
+        rehearse: impl FnOnce(&Table) -> Result<Option<luge_sled::Outcome>, JobError> + Send,
+    ) -> Result<Self, JobError> {
         if learner.machine().takes_samples() {
             return Err(luge_landscape::ExtendedError::TakesSamples.into());
         }
@@ -93,7 +110,9 @@ impl PreparedTraining {
             return Err(JobError::BitsNeedF64(options.precision));
         }
         let parts = TrainingParts::new(learner, primary, table, options)?;
-        let (built, simulated) = parts.first_network()?;
+        let (rehearsed, built) = beside(|| rehearse(&parts.table), || parts.first_network());
+        let rehearsed = rehearsed?;
+        let (built, simulated) = parts.network_that_holds_the_run(built?)?;
         let labels = &parts.table.labels;
         Ok(Self {
             copied_labels: labels.data.iter().map(|y| y - built.extended.label_offset()).collect(),
@@ -104,6 +123,7 @@ impl PreparedTraining {
             simulated: simulated.map_or_else(OnceLock::new, OnceLock::from),
             program: None,
             interpreted: OnceLock::new(),
+            rehearsed: rehearsed.map_or_else(OnceLock::new, OnceLock::from),
         })
     }
 
@@ -115,12 +135,28 @@ impl PreparedTraining {
 
     /// The outcome of the learner's program by the interpreter, once the machine has ended; the outer `None` if there is no program.
     fn interpreted(&self) -> Option<Option<&luge_sled::Outcome>> {
-        let ((source, set), simulated) = (self.program.as_ref()?, self.simulated.get()?);
-        let (format, table) = (self.layout().format, self.table());
-        let sized = SizedSource { source, set, format, sizes: table.sizes() };
+        let simulated = self.program.as_ref().and(self.simulated.get())?;
         // Where the machine halts the program ends.
         let limit = simulated.machine_steps.saturating_mul(STATEMENTS_PER_STEP);
-        Some(self.interpreted.get_or_init(|| sized.interpret(table, limit).ok()).as_ref())
+        let rehearsed = self.rehearsed.get().filter(|rehearsed| rehearsed.statements <= limit);
+        let outcome = || rehearsed.cloned().or_else(|| self.interpret(limit));
+        Some(self.interpreted.get_or_init(outcome).as_ref())
+    }
+
+    fn interpret(&self, limit: u64) -> Option<luge_sled::Outcome> {
+        let (source, set) = self.program.as_ref()?;
+        let (format, table) = (self.layout().format, self.table());
+        SizedSource { source, set, format, sizes: table.sizes() }.interpret(table, limit).ok()
+    }
+
+    /// Runs the interpreter before it is known when the machine halts.
+    fn rehearse(&self) {
+        let ended = |outcome: &luge_sled::Outcome| outcome.verdict != luge_sled::Verdict::Limit;
+        if self.rehearsed.get().is_none()
+            && let Some(outcome) = self.interpret(MOST_REHEARSED).filter(ended)
+        {
+            self.rehearsed.get_or_init(|| outcome);
+        }
     }
 
     /// Where numbers of the learner's program wrap around on these data, once the machine has ended.
@@ -306,7 +342,8 @@ impl PreparedTraining {
             comparisons: Comparisons::Every,
             attention: rate,
         };
-        let mut followed = setup.follow(from, watch)?;
+        let (_, followed) = beside(|| self.rehearse(), || setup.follow(from, watch));
+        let mut followed = followed?;
         self.end(followed.outcome, &followed.simulator)?;
         let network_now = self.current_network();
         let firsts = before.window.first.iter().zip(&network_now.window.first);
@@ -315,18 +352,21 @@ impl PreparedTraining {
         let at_the_ends = network_now.window.is_touched(&followed.simulator);
         let whole = (network, &self.copied_labels[..], at_the_ends);
         let looks = followed.was_looked_at();
-        // The first step and the program are checked in parallel with the rest.
-        let first_step = || {
+        let parameters = end_weights(self, &followed, &shift);
+        let simulated = certificate::simulated(self, &followed);
+        // The trained network is evaluated while situations are differentiated.
+        let evaluated = || {
             self.interpreted();
-            looks.then(|| self.first_step_differs(&network_now.extended, &task.inputs)).transpose()
+            End::of(self, parameters, simulated, looks)
         };
-        let (first_step, rechecked) = beside(first_step, || {
+        let (end, (gradient, first_step)) = beside(evaluated, || {
             let gradient = followed.recheck(self.options().autodiff_checks, whole, |spots| {
                 Ok::<_, JobError>(gradient::check(SpotCheck::new(network, &task.inputs, &shift)?, spots)?)
-            })?;
-            Ok::<_, JobError>((gradient, End::of(self, &mut followed, &shift)))
+            });
+            let first_step = || self.first_step_differs(&network_now.extended, &task.inputs);
+            (gradient, looks.then(first_step).transpose())
         });
-        let (mut gradient, end) = rechecked?;
+        let mut gradient = gradient?;
         if gradient.seen.is_some() && gradient.differs.is_none() {
             gradient.differs = first_step?.flatten();
         }
@@ -396,14 +436,20 @@ impl PreparedTraining {
         evaluate_rows(extended.network(), &weights, &self.inputs(), node, |row, first, numbers| {
             let tape = tape_of[table.n_trained() + row];
             let (start, tape) = (window.first[tape.index()] + first as Cell, simulator.tape(tape));
-            let is = |number: &f64, symbol: SymbolId| {
-                number.total_cmp(if symbol == SymbolId(1) { &1.0 } else { &-1.0 }).is_eq()
+            let is = |number: &f64, symbol: u8| {
+                number.to_bits() == if symbol == 1 { 1.0_f64 } else { -1.0 }.to_bits()
             };
-            let held = tape.held_from(start);
-            let (inside, beyond) = numbers.split_at(held.len().min(numbers.len()));
-            alike &= inside.iter().zip(held).all(|(number, &symbol)| is(number, SymbolId(symbol)));
-            let after = start + inside.len() as Cell;
-            alike &= (after..).zip(beyond).all(|(cell, number)| is(number, tape.read(cell)));
+            let (end, held) = (start + numbers.len() as Cell, tape.extent());
+            let (from, to) = (held.start.clamp(start, end), held.end.clamp(start, end));
+            let (before, rest) = numbers.split_at((from - start) as usize);
+            let (inside, after) = rest.split_at((to - from) as usize);
+            let blank = tape.read(held.end).0;
+            // Without a branch for each cell, so that it can be vectorised.
+            alike &= inside
+                .iter()
+                .zip(tape.held_from(from))
+                .fold(true, |alike, (it, &symbol)| alike & is(it, symbol));
+            alike &= before.iter().chain(after).fold(true, |alike, it| alike & is(it, blank));
         });
         alike
     }

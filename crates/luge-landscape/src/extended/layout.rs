@@ -72,15 +72,13 @@ impl DataLayout {
         bit / self.width() % (self.n_features + self.n_labels) < self.n_features
     }
 
-    /// The mark beside a cell.
-    pub fn mark(&self, cell: usize) -> Mark {
-        if cell == 0 || cell == self.end() {
-            return Mark::End;
+    /// The marks beside all cells from 0 to the one after the data.
+    pub fn marks(&self) -> Vec<Mark> {
+        let mut sample = vec![Mark::Inside; (self.n_features + self.n_labels) * self.width()];
+        for (number, bits) in sample.chunks_mut(self.width()).enumerate() {
+            bits[0] = if number < self.n_features { Mark::Feature } else { Mark::Label };
         }
-        if cell > self.end() || !(cell - 1).is_multiple_of(self.width()) {
-            return Mark::Inside;
-        }
-        if self.is_feature(cell - 1) { Mark::Feature } else { Mark::Label }
+        [vec![Mark::End], sample.repeat(self.n_samples), vec![Mark::End]].concat()
     }
 
     /// For every number on the tape, its position in the list of all features followed by all labels.
@@ -102,7 +100,7 @@ mod tests {
     }
 
     fn marks(layout: &DataLayout) -> String {
-        (0..layout.end() + 3).map(|cell| layout.mark(cell).symbol()).collect()
+        layout.marks().into_iter().map(Mark::symbol).collect()
     }
 
     #[test]
@@ -114,9 +112,9 @@ mod tests {
 
     #[test]
     fn marks_stand_at_the_lowest_bit_of_every_number_and_at_both_ends() {
-        assert_eq!(marks(&layout(2, 2, 1, "fix:2.1")), "ex__x__y__x__x__y__e__");
-        assert_eq!(marks(&layout(1, 1, 2, "fix:2.0")), "ex_y_y_e__");
-        assert_eq!(marks(&layout(1, 1, 1, "float:2.1")), "ex___y___e__");
+        assert_eq!(marks(&layout(2, 2, 1, "fix:2.1")), "ex__x__y__x__x__y__e");
+        assert_eq!(marks(&layout(1, 1, 2, "fix:2.0")), "ex_y_y_e");
+        assert_eq!(marks(&layout(1, 1, 1, "float:2.1")), "ex___y___e");
     }
 
     #[test]

@@ -134,8 +134,8 @@ impl Learner {
         let bits = bits.iter().map(|&bit| SymbolId(u8::from(bit)));
         input.tapes[self.data.index()].symbols = marker.into_iter().chain(bits).collect();
         if let Some(marks) = self.marks {
-            let mark = |cell| SymbolId::new(layout.mark(cell) as usize);
-            input.tapes[marks.index()].symbols = (0..=layout.end()).map(mark).collect();
+            let mark = |mark| SymbolId::new(mark as usize);
+            input.tapes[marks.index()].symbols = layout.marks().into_iter().map(mark).collect();
         }
         input
     }

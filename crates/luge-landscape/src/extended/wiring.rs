@@ -61,7 +61,7 @@ pub(super) fn carve(
     learner: &Learner,
     primary: &dyn Primary,
     options: &ExtendedOptions,
-    bits: NodeId,
+    (bits, blank): (NodeId, &Configuration),
 ) -> Result<(CarvedLandscape, Option<NodeId>), ExtendedError> {
     let normal = &learner.lowered().normal;
     let constants = scale::with_room(normal.n_tapes(), primary, options).map_err(BuildError::Constants)?;
@@ -83,9 +83,7 @@ pub(super) fn carve(
         let start = Start { declared: &vertices, matches };
         return Ok((CarvedLandscape::inside(g, configurations, &landscape, Some(start)), None));
     }
-    let window = options.window();
-    let blank = window.blank_start(learner);
-    let read_only = window.read_only_tapes(g, learner, &blank, bits);
+    let read_only = options.window().read_only_tapes(g, learner, blank, bits);
     let carved =
         CarvedLandscape::outside(g, normal, &landscape, Some(read_only)).map_err(ExtendedError::Build)?;
     Ok((carved, Some(read_only)))

@@ -96,8 +96,8 @@ impl Encoding {
                 .collect();
             for (number, track) in tracks.iter_mut().enumerate() {
                 let bits: Vec<SymbolId> = codes.iter().map(|code| code[number]).collect();
-                for (cell, symbol) in track.symbols.iter_mut().step_by(spacing).zip(&tape.symbols) {
-                    *cell = bits[symbol.index()];
+                for (cell, symbol) in tape.symbols.iter().enumerate() {
+                    track.symbols[cell * spacing] = bits[symbol.index()];
                 }
             }
             tapes.append(&mut tracks);

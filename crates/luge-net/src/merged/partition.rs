@@ -14,11 +14,11 @@ pub(super) struct Partition {
 }
 
 /// A mark that no column has: what lies beyond the border.
-const BEYOND: u64 = u64::MAX;
+const BEYOND: u32 = u32::MAX;
 
 /// New marks for an old mark and something that tells columns apart. There are few, and a lookup for every column.
 #[derive(Debug)]
-pub(super) struct Splits {
+struct Splits {
     marks: FxHashMap<(u32, u64), u32>,
     /// Some of them, each where its key says: nearly all lookups end here. No column has the mark `u32::MAX`.
     recent: [((u32, u64), u32); Self::N_RECENT],
@@ -28,7 +28,7 @@ impl Splits {
     /// A power of two.
     const N_RECENT: usize = 256;
 
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         Self { marks: FxHashMap::default(), recent: [((u32::MAX, 0), 0); Self::N_RECENT] }
     }
 
@@ -52,22 +52,70 @@ impl Splits {
     }
 }
 
+/// What a row of numbers makes of the marks that columns had before it.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// Two numbers of the row, which is nearly always all of them.
+    numbers: [u64; 2],
+    n_numbers: usize,
+    /// For every old mark, the new marks of columns that hold these.
+    marks: Vec<[u32; 2]>,
+    /// The new marks of columns that hold other numbers.
+    others: FxHashMap<(u32, u64), u32>,
+}
+
+impl Row {
+    /// Gives columns new marks, up to the first with an old mark and a number that have not occurred together.
+    fn mark<'c>(&self, mut columns: impl Iterator<Item = (&'c mut u32, u64)>) -> Option<(&'c mut u32, u64)> {
+        let ([first, second], marks) = (self.numbers, &self.marks[..]);
+        columns.find_map(|(mark, number)| {
+            let new = marks[*mark as usize][usize::from(number != first)];
+            if new == BEYOND || (number != first && number != second) {
+                return Some((mark, number));
+            }
+            *mark = new;
+            None
+        })
+    }
+
+    /// The new mark for an old one and a number; `next` is the first mark that none has yet.
+    fn mark_of(&mut self, mark: u32, number: u64, next: &mut u32) -> u32 {
+        let mut place = self.numbers[..self.n_numbers].iter().position(|&known| known == number);
+        if place.is_none() && self.n_numbers < 2 {
+            place = Some(self.n_numbers);
+            self.numbers[self.n_numbers] = number;
+            self.n_numbers += 1;
+        }
+        let new = match place {
+            Some(place) => &mut self.marks[mark as usize][place],
+            None => self.others.entry((mark, number)).or_insert(BEYOND),
+        };
+        if *new == BEYOND {
+            *new = *next;
+            *next += 1;
+        }
+        *new
+    }
+}
+
 impl Partition {
     /// All columns alike.
     pub(super) fn new(n_columns: usize) -> Self {
         Self { marks: vec![0; n_columns], next: 1 }
     }
 
-    /// Gives columns from one on other marks: the same ones for the same mark before and the same reason.
-    fn split(&mut self, splits: &mut Splits, first: usize, reasons: impl Iterator<Item = u64>) {
-        for (mark, reason) in self.marks[first..].iter_mut().zip(reasons) {
-            *mark = splits.mark((*mark, reason), &mut self.next);
-        }
+    /// A row that is about to begin.
+    pub(super) fn row(&self) -> Row {
+        let marks = vec![[BEYOND; 2]; self.next as usize];
+        Row { numbers: [0; 2], n_numbers: 0, marks, others: FxHashMap::default() }
     }
 
-    /// Columns that differ in a row, of which the entries from column `first` on are given; `splits` is new when a row begins.
-    pub(super) fn tell_apart_by_numbers(&mut self, splits: &mut Splits, first: usize, numbers: &[f64]) {
-        self.split(splits, first, numbers.iter().map(|number| number.to_bits()));
+    /// Columns that differ in a row, of which the entries from column `first` on are given.
+    pub(super) fn tell_apart_by_numbers(&mut self, row: &mut Row, first: usize, numbers: &[f64]) {
+        let mut columns = self.marks[first..].iter_mut().zip(numbers.iter().map(|number| number.to_bits()));
+        while let Some((mark, number)) = row.mark(&mut columns) {
+            *mark = row.mark_of(*mark, number, &mut self.next);
+        }
     }
 
     /// Makes a column different from all others.
@@ -96,32 +144,41 @@ impl Partition {
     /// Columns that also have the same columns beside them, up to this many away: the kinds, by the first column of each.
     pub(super) fn with_neighbours(self, reach: usize) -> Kinds {
         let Self { marks: mut of_column, mut next } = self;
-        let mut splits: Vec<[Splits; 2]> = (0..reach).map(|_| [Splits::new(), Splits::new()]).collect();
+        let mut splits: Vec<Splits> = (0..reach).map(|_| Splits::new()).collect();
         // The marks of the columns before, which are overwritten by their kinds: the nearest one comes first.
         let mut before = vec![BEYOND; reach];
-        let (mut kinds, mut kind_of_mark) = (Vec::new(), Vec::new());
-        for column in 0..of_column.len() {
-            let own = of_column[column];
-            let mut mark = own;
-            for (away, (splits, &left)) in (1..).zip(splits.iter_mut().zip(&before)) {
-                let right = of_column.get(column + away).map_or(BEYOND, |&mark| u64::from(mark));
-                mark = splits[0].mark((mark, left), &mut next);
-                mark = splits[1].mark((mark, right), &mut next);
+        let (mut kinds, mut kind_of_mark): (Vec<ColumnKind>, Vec<u32>) = (Vec::new(), Vec::new());
+        // How many columns up to the last within reach have the same mark as the one before them.
+        let (mut last, mut n_alike, mut kind) = (BEYOND, 0, u32::MAX);
+        for ahead in 0..of_column.len() + reach {
+            let newest = of_column.get(ahead).copied().unwrap_or(BEYOND);
+            n_alike = if newest == last { n_alike + 1 } else { 0 };
+            last = newest;
+            let Some(column) = ahead.checked_sub(reach) else { continue };
+            // A column with nothing else within reach, nor within that of the column before it, is like that one.
+            if n_alike <= 2 * reach {
+                let own = of_column[column];
+                let mut mark = own;
+                for (away, (splits, &left)) in splits.iter_mut().zip(&before).enumerate() {
+                    let right = of_column.get(column + away + 1).copied().unwrap_or(BEYOND);
+                    mark = splits.mark((mark, u64::from(left) << 32 | u64::from(right)), &mut next);
+                }
+                if reach > 1 {
+                    before.rotate_right(1);
+                }
+                before.iter_mut().take(1).for_each(|nearest| *nearest = own);
+                if kind_of_mark.len() < next as usize {
+                    kind_of_mark.resize(next as usize, u32::MAX);
+                }
+                kind = kind_of_mark[mark as usize];
+                if kind == u32::MAX {
+                    kind = kinds.len() as u32;
+                    kind_of_mark[mark as usize] = kind;
+                    kinds.push(ColumnKind { column, count: 0, place: 0 });
+                }
             }
-            if reach > 1 {
-                before.rotate_right(1);
-            }
-            before.iter_mut().take(1).for_each(|nearest| *nearest = u64::from(own));
-            if kind_of_mark.len() < next as usize {
-                kind_of_mark.resize(next as usize, u32::MAX);
-            }
-            let kind = &mut kind_of_mark[mark as usize];
-            if *kind == u32::MAX {
-                *kind = kinds.len() as u32;
-                kinds.push(ColumnKind { column, count: 0, place: 0 });
-            }
-            kinds[*kind as usize].count += 1;
-            of_column[column] = *kind;
+            kinds[kind as usize].count += 1;
+            of_column[column] = kind;
         }
         Kinds { of_column, kinds }
     }
@@ -163,12 +220,34 @@ mod tests {
     use super::*;
 
     proptest! {
+        /// Columns have the same mark if they had the same one before and hold the same number, bit for bit.
+        #[test]
+        fn marks_tell_numbers_apart(
+            columns in proptest::collection::vec((0_u32..3, 0_usize..5), 1..60),
+            few in 1_usize..5,
+            piece in 1_usize..20,
+        ) {
+            let marks: Vec<u32> = columns.iter().map(|column| column.0).collect();
+            let numbers: Vec<f64> = columns.iter().map(|column| [1.0, -1.0, 0.0, -0.0, 0.5][column.1 % few]).collect();
+            let mut partition = Partition { marks: marks.clone(), next: 3 };
+            let mut row = partition.row();
+            for (number, piece_of) in numbers.chunks(piece).enumerate() {
+                partition.tell_apart_by_numbers(&mut row, number * piece, piece_of);
+            }
+            for (a, b) in (0..marks.len()).flat_map(|a| (0..a).map(move |b| (a, b))) {
+                let alike = marks[a] == marks[b] && numbers[a].to_bits() == numbers[b].to_bits();
+                prop_assert_eq!(partition.marks[a] == partition.marks[b], alike);
+            }
+            prop_assert!(partition.marks.iter().all(|mark| *mark < partition.next));
+        }
+
         /// Columns are of one kind if they and all columns within reach have the same marks, and the borders are equally far.
         #[test]
         fn kinds_are_columns_with_the_same_neighbours(
-            marks in proptest::collection::vec(0_u32..3, 1..60),
+            runs in proptest::collection::vec((0_u32..3, 1_usize..12), 1..30),
             reach in 0_usize..4,
         ) {
+            let marks: Vec<u32> = runs.iter().flat_map(|&(mark, n)| std::iter::repeat_n(mark, n)).collect();
             let around = |column: usize| -> Vec<Option<u32>> {
                 let places = column as isize - reach as isize..=(column + reach) as isize;
                 places.map(|at| usize::try_from(at).ok().and_then(|at| marks.get(at).copied())).collect()

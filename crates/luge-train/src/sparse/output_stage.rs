@@ -3,11 +3,11 @@
 use std::cell::Cell;
 
 use luge_net::{
-    Carrier, Network, NodeId, Op, OutputWiring, ParameterId, SparseLayers, Values, Weights,
-    evaluate_changing_rows, evaluate_node, evaluate_rows, faults,
+    Carrier, Network, NodeId, Op, OutputWiring, ParameterId, SparseLayers, Values, Weights, bias_rows,
+    evaluate_changing_rows, evaluate_node, faults,
 };
 
-use crate::{PackedCells, TrainError};
+use crate::{PackedCells, TrainError, snapshot::written_cells};
 
 /// The labels, and what follows from them.
 #[derive(Clone, Debug)]
@@ -198,7 +198,8 @@ pub(crate) fn fixed_rows(
     node: NodeId,
 ) -> Vec<PackedCells> {
     let mut rows = vec![PackedCells::default(); network.node(node).shape.rows];
-    evaluate_rows(network, weights, inputs, node, |row, _, numbers| rows[row].extend(numbers));
+    bias_rows(network, node).for_each(|(row, biases)| rows[row] = written_cells(&biases, 0));
+    evaluate_changing_rows(network, weights, inputs, node, |row, _, numbers| rows[row].extend(numbers));
     rows.iter().map(PackedCells::without_blank_end).collect()
 }
 

@@ -213,5 +213,8 @@ pub fn layout(table: &Table, format: NumberFormat) -> DataLayout {
 /// The bits of a table's numbers in the order of the machine's tape.
 pub fn bits(table: &Table, format: NumberFormat) -> Vec<bool> {
     let numbers: Vec<f64> = table.features.data.iter().chain(&table.labels.data).copied().collect();
-    layout(table, format).order().into_iter().flat_map(|i| number_bits(numbers[i], format)).collect()
+    let order = layout(table, format).order();
+    let mut bits = Vec::with_capacity(order.len() * format.n_bits() as usize);
+    order.into_iter().for_each(|i| bits.extend(number_bits(numbers[i], format)));
+    bits
 }

@@ -4,14 +4,17 @@
 //! its machine does there; afterwards the network itself is differentiated once in every one of them. If each step leads from the weights
 //! that stand for one configuration to those that stand for the next, all steps do, by induction: whatever the engine has remembered.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use luge_net::{Local, Network, SparseLayers, Values, VertexTable, faults};
 use luge_train::{
     Differs, HeadColumn, MULTIPLIER, ROUNDING, Situation, SituationCheck, Surroundings, TrainError, visit,
 };
 
-use crate::certificate::gradient::Seen;
+use crate::{certificate::gradient::Seen, run::two_cores::beside};
 
 /// The situations of a run so far.
 #[derive(Clone, Debug)]
@@ -191,31 +194,50 @@ impl Situations {
         self.around.insert(self.met.len().saturating_sub(1), (before, after));
     }
 
-    /// Differentiates the network in every situation of a run of so many steps.
+    /// Differentiates the network in every situation of a run of so many steps, on two cores if there are two.
     pub(crate) fn look(&self, at: &LookAt<'_>, n_steps: u64) -> Result<Looked, TrainError> {
         let n_situations = self.met.len();
         let seen = Seen { n_steps, n_situations, n_looked_at: 0, n_as_they_were: 0, exact: at.exact };
         let mut looked = Looked { seen, losses: None, drift: (0.0, 0.0), differs: None };
-        looked.differs = self.look_at_all(at, &mut looked)?.err();
-        Ok(looked)
-    }
-
-    fn look_at_all(&self, at: &LookAt<'_>, looked: &mut Looked) -> Result<Result<(), String>, TrainError> {
         let cut = at.network.sparse_layers().map_err(ToString::to_string).and_then(|layers| {
             Ok((Local::of(at.network, layers).map_err(|error| error.to_string())?, layers))
         });
         let (local, layers) = match cut {
             Ok(cut) => cut,
-            Err(why) => return Ok(Err(why)),
+            Err(why) => return Ok(Looked { differs: Some(why), ..looked }),
         };
-        let mut check = SituationCheck::new(&local, layers, (at.inputs, at.labels), at.allowed);
+        let look_at = |numbers: Range<usize>| {
+            let mut part = looked.clone();
+            let check = SituationCheck::new(&local, layers, (at.inputs, at.labels), at.allowed);
+            part.differs = self.look_at_some(numbers, check, at, &mut part)?.err();
+            Ok::<_, TrainError>(part)
+        };
+        let half = n_situations / 2;
+        let (second, first) = beside(|| look_at(half..n_situations), || look_at(0..half));
+        looked = first?;
+        if looked.differs.is_none() {
+            looked.add(second?);
+        }
+        Ok(looked)
+    }
+
+    /// The situations with these numbers; the last of them are followed by the vertex at rest.
+    fn look_at_some(
+        &self,
+        numbers: Range<usize>,
+        mut check: SituationCheck<'_>,
+        at: &LookAt<'_>,
+        looked: &mut Looked,
+    ) -> Result<Result<(), String>, TrainError> {
         let held_to_candle = [0, self.met.len() / 2, self.met.len().saturating_sub(1)];
-        for (number, &(place, to)) in self.met.iter().enumerate() {
+        let is_end = numbers.end == self.met.len();
+        for number in numbers {
             if number == 1 && faults::planted("a situation is not looked at") {
                 continue;
             }
+            let (place, to) = self.met[number];
             let known = &self.known[place as usize];
-            let situation = whole(layers, &known.situation, to);
+            let situation = whole(check.layers(), &known.situation, to);
             match look_at_one(&mut check, &situation, known.loss, at) {
                 Ok((loss, drift)) => looked.saw(loss, drift),
                 Err(why) => return Ok(Err(why)),
@@ -239,7 +261,7 @@ impl Situations {
                 return Ok(Err(differs.to_string()));
             }
         }
-        let Some((vertex, reported)) = at.at_rest else { return Ok(Ok(())) };
+        let Some((vertex, reported)) = at.at_rest.filter(|_| is_end) else { return Ok(Ok(())) };
         let other = check.losses_at_rest(vertex as u32).into_iter().find(|&loss| !near(loss, reported));
         let told = |loss| format!("at rest the network has the loss {loss}, the run reports {reported}");
         Ok(other.map_or(Ok(()), |loss| Err(told(loss))))
@@ -252,6 +274,16 @@ impl Looked {
         let (low, high) = self.losses.unwrap_or((loss, loss));
         self.losses = Some((low.min(loss), high.max(loss)));
         self.drift = (self.drift.0.max(drift.0), self.drift.1.max(drift.1));
+    }
+
+    /// Adds what looking at the situations that follow has shown.
+    fn add(&mut self, next: Self) {
+        self.seen.n_looked_at += next.seen.n_looked_at;
+        self.seen.n_as_they_were += next.seen.n_as_they_were;
+        let both = self.losses.zip(next.losses).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)));
+        self.losses = both.or(self.losses).or(next.losses);
+        self.drift = (self.drift.0.max(next.drift.0), self.drift.1.max(next.drift.1));
+        self.differs = next.differs;
     }
 }
 

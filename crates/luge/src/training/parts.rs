@@ -79,14 +79,21 @@ impl TrainingParts {
         Simulator::new(self.machine(), &self.input)
     }
 
-    /// The network on the cells that data and theta need; where tapes cannot grow, on all cells that the simulator's run needs.
-    pub(super) fn first_network(&self) -> Result<(Built, Option<Simulated>), JobError> {
-        if self.options.landscape != LandscapeKind::Internal {
-            let start = self.simulator();
-            let built = self.build(self.window(&start)?)?;
-            if self.options.manner().dense(Some(built.extended.network()))?.is_none() {
-                return Ok((built, None));
-            }
+    /// The network on the cells that data and theta need, except on `internal`.
+    pub(super) fn first_network(&self) -> Result<Option<Built>, JobError> {
+        let internal = self.options.landscape == LandscapeKind::Internal;
+        (!internal).then(|| self.build(self.window(&self.simulator())?)).transpose()
+    }
+
+    /// The first network; where tapes cannot grow, one on all cells that the simulator's run needs.
+    pub(super) fn network_that_holds_the_run(
+        &self,
+        first: Option<Built>,
+    ) -> Result<(Built, Option<Simulated>), JobError> {
+        if let Some(built) = first
+            && self.options.manner().dense(Some(built.extended.network()))?.is_none()
+        {
+            return Ok((built, None));
         }
         let finished = self.simulate(&mut || true)?;
         Ok((self.build(self.window(&finished)?)?, Some(self.read(&finished))))

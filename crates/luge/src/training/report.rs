@@ -8,8 +8,8 @@ use luge_train::Outcome;
 use serde::Serialize;
 
 use super::{
-    Certificate, Claim, PreparedTraining,
-    certificate::{certify, output_equals_primary, simulated},
+    Certificate, Claim, PreparedTraining, Simulated,
+    certificate::{certify, output_equals_primary},
 };
 use crate::{
     certificate::gradient::GradientCheck,
@@ -58,40 +58,47 @@ pub struct TrainingReport {
 
 /// The trained network, and its outputs on the data.
 pub(super) struct End {
-    pub(super) parameters: Vec<SparseValues>,
-    pub(super) theta: Vec<f64>,
-    pub(super) out: Values,
+    parameters: Vec<SparseValues>,
+    /// Whether the run has left the network's cells.
+    left_window: bool,
+    theta: Vec<f64>,
+    out: Values,
     loss: f64,
     /// The claim that the network outputs what the primary network does.
-    pub(super) output: Claim,
+    output: Claim,
     /// Whether the hidden tapes hold what the machine is given, on the graph, where every step was looked at.
-    pub(super) tapes_read: bool,
+    tapes_read: bool,
+}
+
+/// The network's weights after a run; cell 0 of the engine's tapes lies `shift` cells into the network's. `None` if they do not fit.
+pub(super) fn end_weights(
+    lesson: &PreparedTraining,
+    followed: &FinishedRun<'_>,
+    shift: &[Cell],
+) -> Option<Vec<SparseValues>> {
+    match shift.iter().all(|&shift| shift == 0) {
+        true => followed.engine.sparse_parameters(),
+        false => followed.snapshot.trimmed().weights_of(lesson.extended().network(), shift),
+    }
 }
 
 impl End {
-    /// Evaluates the network after a run; cell 0 of the engine's tapes lies `shift` cells into the network's.
-    pub(super) fn of(lesson: &PreparedTraining, followed: &mut FinishedRun<'_>, shift: &[Cell]) -> Self {
-        let engine = &followed.engine;
-        let network = lesson.extended().network();
-        let parameters = match shift.iter().all(|&shift| shift == 0) {
-            true => engine.sparse_parameters(),
-            false => followed.snapshot.trimmed().weights_of(network, shift),
-        };
-        let parameters = parameters.unwrap_or_else(|| {
-            // A run that was interrupted has not widened its network.
-            if !matches!(followed.outcome, Outcome::Interrupted { .. }) {
-                followed.record.differs(engine.steps(), &Mismatch::LeftWindow);
-            }
-            lesson.extended().initial().to_vec()
-        });
-        let nodes = lesson.extended().nodes();
+    /// Evaluates the network with these weights after a run; with its initial weights if there are none.
+    pub(super) fn of(
+        lesson: &PreparedTraining,
+        parameters: Option<Vec<SparseValues>>,
+        simulated: Option<&Simulated>,
+        looked_at: bool,
+    ) -> Self {
+        let left_window = parameters.is_none();
+        let parameters = parameters.unwrap_or_else(|| lesson.extended().initial().to_vec());
+        let (network, nodes) = (lesson.extended().network(), lesson.extended().nodes());
         let asked = [nodes.theta, nodes.out, network.loss()];
         let values = evaluate_some(network, &parameters, &lesson.inputs(), &asked);
         let (theta, out, loss) = (values[0].data.clone(), values[1].clone(), values[2].data[0]);
-        let simulated = simulated(lesson, followed);
         let output = output_equals_primary(lesson, &parameters, (&theta, &out), simulated);
-        let tapes_read = !followed.was_looked_at() || lesson.hidden_tapes_are_the_machines();
-        Self { parameters, theta, out, loss, output, tapes_read }
+        let tapes_read = !looked_at || lesson.hidden_tapes_are_the_machines();
+        Self { parameters, left_window, theta, out, loss, output, tapes_read }
     }
 }
 
@@ -104,6 +111,10 @@ impl TrainingReport {
         end: End,
     ) -> Self {
         let engine = &followed.engine;
+        // A run that was interrupted has not widened its network.
+        if end.left_window && !matches!(followed.outcome, Outcome::Interrupted { .. }) {
+            followed.record.differs(engine.steps(), &Mismatch::LeftWindow);
+        }
         // The loss that the engine reports once the machine has halted must be the network's.
         let halted = followed.record.halted.filter(|_| gradient.seen.is_some());
         if let Some(loss) = halted.filter(|&loss| !near(end.loss, loss)) {
