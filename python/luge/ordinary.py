@@ -20,6 +20,7 @@ import numpy as np
 
 from . import _luge
 from .errors import LugeError
+from .streams import stream_job
 
 _PRECISIONS = {"float64": "f64", "float32": "f32"}
 
@@ -57,22 +58,22 @@ def network(
     seed: int = 0,
     train: bool = False,
 ) -> Network:
-    """The network of a learner in Sled, by its name or file, of a circuit that ships, or of an AIGER file; trained if asked.
+    """The network of a learner in Sled, by its name or file, of a machine that takes samples, of a circuit that ships, or of an AIGER file;
+    trained if asked.
 
-    Samples are drawn as ``luge stream --draw`` takes it, or are rows of ``data=(x, y)`` that pass in cycles, each for ``hold`` steps;
-    without either a learner that ships has its own. All weights are there, zeros included: with many bits there are
-    billions of them, and ``luge export --torch --sparse`` is the way."""
+    It is that of ``luge.stream(learner, data, landscape="mlp")``: samples are drawn as ``luge stream --draw`` takes it, or are rows of
+    ``data=(x, y)`` that pass in cycles, each for ``hold`` steps; numbers outside ``format`` are refused, and without it the smallest that works
+    is chosen for a program. Without either a learner that ships has its own samples, and a circuit parities. All weights are there, zeros
+    included: with many bits there are billions of them, and ``luge export --torch --sparse`` is the way."""
     if dtype not in _PRECISIONS:
         raise LugeError(f"there is no dtype `{dtype}`; there are {', '.join(_PRECISIONS)}")
-    asked = {"draw": draw, "format": format, "precision": _PRECISIONS[dtype], "seed": seed, "train": train}
-    table = None
-    if data is not None:
-        x, y = (np.ascontiguousarray(part, dtype=np.float64) for part in data)
-        table = (x, y.reshape(len(x), -1))
-    layers, known = _luge.ordinary(learner, table, json.dumps(asked))
-    card = json.loads(known)
+    job = stream_job(learner, data, draw=draw, format=format, landscape="mlp", precision=_PRECISIONS[dtype], seed=seed)
+    prepared = job._inner.prepare()
+    trained = prepared.train(arrays=False, callback=None, every=1) if train else None
+    layers, lr, hold = _luge.ordinary(prepared, None if trained is None else trained.model)
     made = [(weight.astype(dtype), bias.astype(dtype)) for weight, bias in layers]
-    return Network(made, card["lr"], card["steps"], card["hold"], card.get("report"), card.get("certified"))
+    known = (None, None) if trained is None else (json.loads(trained.summary), trained.certified)
+    return Network(made, lr, prepared.rehearsal[0], hold, *known)
 
 
 def sequential(learner: str = "parity_circuit", draw: str | None = None, **asked: Any) -> tuple[Any, float]:

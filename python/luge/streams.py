@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -12,7 +14,7 @@ import numpy as np
 
 from . import _luge, data
 from .errors import LugeError
-from .jobs import Callback, Job, given, source
+from .jobs import Callback, Job, _outside, given, source
 from .learner import located
 from .results import Stream
 
@@ -40,12 +42,14 @@ def stream_job(
     format: str | None = None,
     batch: int = 1,
     seed: int = 0,
-    steps: int = 1_000_000_000,
+    steps: int | None = None,
     label_bound: float | None = None,
     carrier: float | None = None,
     cells: int | None = None,
     engine: str | None = None,
     hold: int | None = None,
+    precision: str | None = None,
+    via: str | None = None,
     saturate: bool = False,
     missing: str | None = None,
     scale: str | None = None,
@@ -64,13 +68,16 @@ def stream_job(
         "draw": draw, "order": order, "primary": primary, "set": [f"{name}={value}" for name, value in (constants or {}).items()],
         "landscape": landscape, "saturate": None if auto else saturate, "prepare": given(missing=missing, scale=scale, classes=classes),
         "options": given(
-            format=None if auto else format, batch=batch, seed=seed, steps=steps, label_bound=label_bound, carrier=carrier, cells=cells, engine=engine, hold=hold
+            format=None if auto else format, batch=batch, seed=seed, steps=steps, label_bound=label_bound, carrier=carrier, cells=cells,
+            engine=engine, hold=hold, precision=precision, via=via,
         ),
     }  # fmt: skip
     if samples is not None and draw is not None:
         raise TypeError("samples are given or drawn, not both")
     with located(learner):
         text = source(learner)
+        for warning in text.circuit_warnings:
+            warnings.warn(f"{text.name}: {warning}", stacklevel=_outside())
 
         def make(table: Any, **changes: Any) -> Job:
             job = _luge.Job.stream(text, table, json.dumps({**asked, **changes}))
@@ -129,10 +136,11 @@ def _until_it_halts(make: Any, rows: Iterator[tuple[Any, ...]], options: dict[st
         features, labels = data.matrix(x), data.matrix(y)
         table = (features, labels, names[0], names[1]) if names else data.table(features, labels)
         ended = len(x) < wanted
-        steps = min(options["steps"], len(x) // batch)
+        most = options.get("steps", sys.maxsize)
+        steps = min(most, len(x) // batch)
         job = make(table, options={**options, "steps": steps})
         taken, halts = job._inner.prepare().rehearsal[1:]
-        if halts or steps == options["steps"]:
+        if halts or steps == most:
             return job
         if ended:
             raise LugeError(

@@ -53,10 +53,18 @@ def test_a_trained_network_says_what_was_proved():
 
 
 def test_what_is_no_circuit_is_refused():
-    with pytest.raises(luge.LugeError, match="not a learner or circuit that ships"):
+    with pytest.raises(luge.LugeError, match="there is no file `nothing`"):
         luge.ordinary.network("nothing")
     with pytest.raises(luge.LugeError, match="float16"):
         luge.ordinary.network(dtype="float16")
+
+
+def test_numbers_outside_the_format_are_refused():
+    source = "learner last(x: [fix<I,F>; 1], y: fix<I,F>) -> theta: [fix<I,F>; 2] { for sample in data { theta[0] = y; } }\n"
+    data = (np.array([[0.5], [1.0]]), np.array([99.0, 1.0]))
+    with pytest.raises(luge.LugeError, match="fix:3.2"):
+        luge.ordinary.network(source, data=data, format="fix:3.2")
+    assert luge.ordinary.network(source, data=data).hold >= 1
 
 
 def test_numpy_trains_a_program_on_rows_in_cycles():

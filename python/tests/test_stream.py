@@ -99,6 +99,30 @@ def test_draws_and_those_that_ship():
     assert mlp.certified and mlp.theta.tolist() == result.theta.tolist() and mlp.steps < result.steps
 
 
+def test_landscape_mlp_takes_machines_and_circuits(tmp_path):
+    machine = luge.stream("parity_machine", draw="parity:bits=2,hidden=1", landscape="mlp")
+    assert machine.certified and machine.theta.sum() == 1
+    tapes = luge.stream("parity", draw="parity:bits=2,hidden=1", landscape="mlp", via="tapes", engine="sparse")
+    assert tapes.certified and tapes.theta.tolist() == machine.theta.tolist()
+    circuit = luge.stream("parity_circuit:4", landscape="mlp", precision="f32")
+    assert circuit.certified and circuit.judged == [200, 200] and circuit.engine == "dense" and "certified" in repr(circuit)
+    assert luge.stream("which_bit:4", draw="parity:bits=4,hidden=1", landscape="mlp", engine="sparse").engine == "sparse"
+    (tmp_path / "broken.aag").write_text("aag 1 1 0 0 0\n3\n")
+    with pytest.raises(luge.LugeError, match="does not read as an AIGER circuit") as caught:
+        luge.stream(str(tmp_path / "broken.aag"), landscape="mlp")
+    assert caught.value.findings
+    (tmp_path / "idle.aag").write_text("aag 2 1 0 2 1\n2\n4\n4\n4 2 2\ni0 x[0]\no0 halted\no1 other\n")
+    with pytest.warns(UserWarning, match="idle.aag: "):
+        luge.stream(str(tmp_path / "idle.aag"), landscape="mlp")
+
+
+def test_models_certify_on_the_numbers_that_were_given():
+    x, y = np.array([[0.3], [1.1], [-0.7]]), np.array([1.2, -0.4, 0.9])
+    text = "learner last(x: [fix<I,F>; 1], y: fix<I,F>) -> theta: [fix<I,F>; 2] { for sample in data { theta[0] = y; } }\n"
+    result = luge.stream(text, (x, y), landscape="mlp", format="fix:3.2")
+    assert result.certified and result.model.certify(x, y)
+
+
 def test_models_of_streams_are_files(tmp_path):
     result = luge.stream("parity", draw="parity:bits=3,hidden=2", landscape="mlp")
     result.model.save(tmp_path / "m.safetensors")
@@ -137,8 +161,10 @@ def test_what_is_refused():
         luge.stream(counted, drawn(), scale="standard")
     with pytest.raises(luge.LugeError, match="lies outside fix:2.0|fix:"):
         luge.stream(counted, iter([(99.0, 1.0)] * 9), format="fix:2.0")
-    with pytest.raises(luge.LugeError, match="is a machine"):
-        luge.stream("parity_machine", landscape="mlp")
+    with pytest.raises(luge.LugeError, match="`cells` has no effect on which_bit"):
+        luge.stream("which_bit", landscape="mlp", cells=64)
+    with pytest.raises(luge.LugeError, match="`precision` has no effect on parity on landscape plain"):
+        luge.stream("parity", precision="f32")
     with pytest.raises(luge.LugeError, match="loops over its data"):
         luge.stream("perceptron", drawn(), landscape="mlp")
     with pytest.raises(luge.LugeError, match="no data of its own"):

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use luge::{
     StreamJob,
     data::{PrepareOptions, Range, Table, TableError},
-    job::{Data, Job as Inner, JobError, TraceJob, TrainJob, catalogue, classes_as_wanted, is_program},
+    job::{Data, Job as Inner, JobError, TraceJob, TrainJob, classes_as_wanted, is_program},
     stream::{Draw, Order, Samples, StreamLandscape, StreamOptions},
 };
 use luge_experiments::compare::stream::{CompareError, StreamComparison};
@@ -164,27 +164,22 @@ struct StreamSettings {
 fn stream_job(source: &Source, data: Option<Arrays<'_>>, asked: &str) -> Result<StreamJob, Refusal> {
     let asked: StreamSettings = serde_json::from_str(asked)?;
     let source = source.inner.clone();
-    let usual = StreamOptions::new(StreamJob::format_for(&source));
+    let landscape = StreamLandscape::from_word(&asked.landscape)?;
+    let usual = StreamOptions { format: StreamJob::format_for(&source), ..StreamOptions::on(landscape) };
     let options = changed(&usual, &asked.options.to_string())?;
-    let samples = match (data, asked.draw) {
+    let job = match (data, asked.draw) {
         (Some(data), _) => {
             let mut table = table_of(&source, data, &asked.prepare)?;
             if let Some(saturate) = asked.saturate {
                 fit(&mut table, options.format, saturate)?;
             }
-            Samples::Table(table, Order::from_word(&asked.order)?)
+            StreamJob::new(source, Samples::Table(table, Order::from_word(&asked.order)?))
         }
-        (None, Some(draw)) => Samples::Draw(draw),
-        (None, None) => match catalogue::lesson(&source) {
-            Some(lesson) => lesson.samples(options.format)?,
-            None => return Err(JobError::NoData(source.name).into()),
-        },
+        (None, Some(draw)) => StreamJob::new(source, Samples::Draw(draw)),
+        (None, None) => StreamJob::in_format(source, options.format)?,
     };
-    let mut job = StreamJob::new(source, samples);
-    (job.options, job.set) = (options, asked.set);
-    job.landscape = StreamLandscape::from_word(&asked.landscape)?;
-    job.primary = asked.primary.unwrap_or(job.primary);
-    Ok(job)
+    let primary = asked.primary.unwrap_or_else(|| job.primary.clone());
+    Ok(StreamJob { primary, set: asked.set, landscape, options, ..job })
 }
 
 /// Compares the learner of a job with ordinary networks, which see at most this many of the same samples.

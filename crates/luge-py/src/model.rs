@@ -151,11 +151,11 @@ impl Model {
         let mut watch = Watch::new(None, 1);
         let verdict = py.detach(|| {
             let format = match &self.inner {
-                AnyModel::Training(model) => Some(model.card.options.format),
-                AnyModel::Stream(model) => Some(model.card.options.format),
-                AnyModel::Mlp(_) => None,
+                AnyModel::Training(model) => model.card.options.format,
+                AnyModel::Stream(model) => model.card.options.format,
+                AnyModel::Mlp(model) => model.card.options.format,
             };
-            if let (Some(table), Some(format)) = (&mut table, format)
+            if let Some(table) = &mut table
                 && let Err(error) = fit(table, format, saturate)
             {
                 return Ok(Verdict::other_data(error));

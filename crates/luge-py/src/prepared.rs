@@ -7,7 +7,7 @@ use luge::{
     certificate::no_overflow,
     draw::LossCurve,
     files::{AnyModel, export, model, summary},
-    job::{self, is_program, program::Variable},
+    job::{self, program::Variable},
     mlp::{MlpModel, PreparedMlp},
     object,
     run::{Comparisons, ObservationRate},
@@ -59,12 +59,7 @@ impl Network {
             job::Job::Train(job) => Self::Training(job.prepare()?, job),
             job::Job::Stream(job) => match job.landscape {
                 StreamLandscape::Plain => Self::Stream(job.prepare()?, job),
-                StreamLandscape::Mlp if is_program(&job.source) => Self::Mlp(job.prepare_mlp()?, job),
-                StreamLandscape::Mlp => {
-                    let name = &job.source.name;
-                    let problem = format!("{name} is a machine, and landscape mlp runs programs");
-                    return Err(Refusal::new(problem));
-                }
+                StreamLandscape::Mlp => Self::Mlp(job.prepare_mlp()?, job),
             },
         })
     }

@@ -1,6 +1,6 @@
 //! The texts of machines and programs.
 
-use luge::job::{program, source};
+use luge::job::{is_circuit, program, source};
 use luge_machine::formats::recognise;
 use pyo3::prelude::*;
 
@@ -45,6 +45,16 @@ impl Source {
     #[getter]
     fn extension(&self) -> Option<&str> {
         self.inner.extension.as_deref()
+    }
+
+    /// Warnings about the text, if it is a circuit.
+    #[getter]
+    fn circuit_warnings(&self) -> Result<Vec<String>, Refusal> {
+        if !is_circuit(&self.inner) {
+            return Ok(Vec::new());
+        }
+        let warnings = self.inner.read_circuit(None)?.warnings;
+        Ok(warnings.into_iter().map(|warning| warning.message).collect())
     }
 
     /// Whether it is a Sled program.

@@ -29,26 +29,44 @@ impl Claim {
     }
 }
 
-/// All claims that a certificate of a run can have, in order, and what each means if it holds.
-const MEANINGS: [(&str, &str); 13] = [
-    ("trace", "every gradient step is a step of the machine"),
-    ("gradient", "the steps follow the gradient of the network: automatic differentiation makes them too"),
-    ("gain", "every step moves every weight as far as the label of its sample lets it"),
-    ("step_count", "training takes as many steps as the machine does, and ends where it halts"),
-    ("labels_copied", "the network knows the labels from the loss alone"),
-    ("loss_bounds", "the loss stays where the construction says"),
-    ("output_equals_primary", "the trained network computes what the learner has found, bit for bit"),
-    ("no_gradient_through_primary", "the weights come from the learner: descent does not touch them"),
-    ("at_rest", "after the end no further sample moves a weight"),
-    ("layers", "no more layers than the paper claims"),
-    ("units", "no layer wider than the paper claims"),
-    ("program", "the machine does what the program means: the interpreter finds the same weights"),
-    ("no_overflow", "no number of the program was too large for its type"),
-];
+/// What was trained.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// An extended network on a table.
+    Table,
+    /// A network with tapes on a stream.
+    Stream,
+    /// An ordinary MLP.
+    Mlp,
+}
 
-/// Claims that a certificate may lack: `gain` and `at_rest` are about streams, `layers` and `units` about tables, `program` about
+const ANY: &[Kind] = &[Kind::Table, Kind::Stream, Kind::Mlp];
+const TAPES: &[Kind] = &[Kind::Table, Kind::Stream];
+
+/// All claims that a certificate of a run can have, in order: which runs must have it, and what it means if it holds. `program` is about
 /// learners in Sled that have halted, and `no_overflow` is present only if it does not hold.
-const OPTIONAL: [&str; 6] = ["gain", "at_rest", "layers", "units", "program", "no_overflow"];
+const MEANINGS: [(&str, &[Kind], &str); 16] = [
+    ("trace", ANY, "every gradient step is a step of the machine"),
+    (
+        "gradient",
+        ANY,
+        "the steps follow the gradient of the network: automatic differentiation makes them too",
+    ),
+    ("gain", &[Kind::Stream], "every step moves every weight as far as the label of its sample lets it"),
+    ("constants", &[Kind::Mlp], "the constants are large and small enough for so many steps"),
+    ("network", &[Kind::Mlp], "linear layers and ReLUs alone, every weight trained at one rate"),
+    ("step_count", TAPES, "training takes as many steps as the machine does, and ends where it halts"),
+    ("labels_copied", TAPES, "the network knows the labels from the loss alone"),
+    ("loss_bounds", TAPES, "the loss stays where the construction says"),
+    ("output", &[Kind::Mlp], "the trained network computes what the circuit does"),
+    ("output_equals_primary", TAPES, "the trained network computes what the learner has found, bit for bit"),
+    ("no_gradient_through_primary", TAPES, "the weights come from the learner: descent does not touch them"),
+    ("at_rest", &[Kind::Stream, Kind::Mlp], "after the end no further sample moves a weight"),
+    ("layers", &[Kind::Table], "no more layers than the paper claims"),
+    ("units", &[Kind::Table], "no layer wider than the paper claims"),
+    ("program", &[], "the machine does what the program means: the interpreter finds the same weights"),
+    ("no_overflow", &[], "no number of the program was too large for its type"),
+];
 
 /// Named claims in order: those of docs/construction.md, sections 5b and 7, about one run, or those of an audit. In JSON a certificate
 /// is an object.
@@ -110,11 +128,16 @@ impl TryFrom<BTreeMap<String, Claim>> for Certificate {
     type Error = String;
 
     fn try_from(mut claims: BTreeMap<String, Claim>) -> Result<Self, String> {
-        let known = MEANINGS.iter().filter_map(|&(name, _)| Some((name, claims.remove(name)?)));
+        let known = MEANINGS.iter().filter_map(|&(name, ..)| Some((name, claims.remove(name)?)));
         let found: Self = known.collect();
-        let required = |(name, _): &&(&str, &str)| !OPTIONAL.contains(name) && found.get(name).is_none();
-        match MEANINGS.iter().find(required) {
-            Some((name, _)) => Err(format!("the certificate has no claim `{name}`")),
+        let has = |name| found.get(name).is_some();
+        let kind = match (has("constants"), has("gain")) {
+            (true, _) => Kind::Mlp,
+            (false, true) => Kind::Stream,
+            (false, false) => Kind::Table,
+        };
+        match MEANINGS.iter().find(|(name, runs, _)| runs.contains(&kind) && !has(name)) {
+            Some((name, ..)) => Err(format!("the certificate has no claim `{name}`")),
             None => Ok(found),
         }
     }
@@ -128,7 +151,7 @@ pub(crate) fn decides(claim: &str) -> bool {
 
 /// What a claim means if it holds.
 pub(crate) fn meaning(claim: &str) -> &'static str {
-    MEANINGS.iter().find(|(name, _)| *name == claim).map_or("", |(_, meaning)| meaning)
+    MEANINGS.iter().find(|(name, ..)| *name == claim).map_or("", |(.., meaning)| meaning)
 }
 
 /// The claim that no gradient reaches these nodes of a network.

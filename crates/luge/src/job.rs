@@ -8,6 +8,8 @@
 pub mod auto_format;
 #[doc(hidden)]
 pub mod catalogue;
+#[doc(hidden)]
+pub mod circuits;
 mod classes;
 mod error;
 mod primaries;
@@ -38,6 +40,7 @@ use crate::{
 };
 
 use catalogue::ShippedLesson;
+pub use circuits::is_circuit;
 pub use classes::classes_as_wanted;
 pub use error::JobError;
 pub use primaries::{Primaries, StandardPrimaries};

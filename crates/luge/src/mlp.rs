@@ -10,16 +10,16 @@ mod onnx;
 mod program;
 mod torch;
 
-use luge_circuit::{Circuit, Code, Cycle, Sample, SampleShape, Simulator, machine};
+use luge_circuit::{Circuit, Code, Cycle, NotExclusive, Sample, SampleShape, Simulator, machine};
 use luge_landscape::mlp::{CircuitNetwork, Float, MlpConstants, Readout, Safeguards};
 use luge_machine::{Input, Machine, Outcome, Step, lowering};
 use luge_net::{NumberFormat, numbers::Overflow};
-use serde::{Deserialize, Serialize};
+use luge_train::sequential::MAX_DENSE_WEIGHTS;
 
 use crate::{
     job::{JobError, program::number_bits},
     run::{lockstep::Window, memory},
-    stream::{Rehearsal, Samples, Stream, StreamEngineChoice},
+    stream::{Rehearsal, Samples, Stream, StreamEngineChoice, StreamOptions},
     trace::LONGEST_SEARCH,
 };
 pub use learner::{LearnerCircuit, Theta};
@@ -28,43 +28,21 @@ pub use onnx::{MAX_ONNX_BYTES, onnx};
 pub use program::CircuitProgram;
 pub use torch::{MAX_EXPORTED_BYTES, TorchError, TorchExport};
 
-/// How to train.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct MlpOptions {
-    /// What computes the gradients; default: every weight where that takes seconds, otherwise the nonzero weights.
-    pub engine: Option<StreamEngineChoice>,
-    /// The arithmetic.
-    pub float: Float,
-    /// The most steps until the circuit halts.
-    pub steps: Step,
-    /// Samples that pass after the end, none of which may move a register.
-    pub after: u64,
-    /// New inputs on which the output is compared with the circuit's.
-    pub n_new: usize,
-    /// What the stream is drawn from.
-    pub seed: u64,
-}
-
-impl Default for MlpOptions {
-    fn default() -> Self {
-        Self { engine: None, float: Float::F64, steps: 1_000_000, after: 20, n_new: 200, seed: 0 }
-    }
-}
-
 /// A circuit's network, ready to be trained.
 ///
 /// ```
 /// use std::ops::ControlFlow;
 ///
 /// use luge::{
-///     mlp::{MlpOptions, PreparedMlp},
-///     stream::Samples,
+///     mlp::PreparedMlp,
+///     stream::{Samples, StreamLandscape, StreamOptions},
 /// };
 ///
 /// // Which bits of four a parity counts, by a circuit that ships.
 /// let samples = Samples::Draw("parity:bits=4,hidden=2".parse()?);
 /// let circuit = luge_circuit::Shipped::Parity.circuit(4);
-/// let prepared = PreparedMlp::new(circuit, Some(samples), MlpOptions::default())?;
+/// let options = StreamOptions::on(StreamLandscape::Mlp);
+/// let prepared = PreparedMlp::new(circuit, Some(samples), options)?;
 /// let report = prepared.train(|_| ControlFlow::Continue(()))?;
 /// assert!(report.halted && report.certificate.proves_the_run());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -75,7 +53,7 @@ pub struct PreparedMlp {
     /// Its network.
     pub network: CircuitNetwork,
     /// How to train.
-    pub options: MlpOptions,
+    pub options: StreamOptions,
     /// What the simulator does on the same stream.
     pub rehearsal: Rehearsal,
     /// What its registers mean.
@@ -97,7 +75,7 @@ impl PreparedMlp {
     pub fn new(
         learner: impl Into<LearnerCircuit>,
         samples: Option<Samples>,
-        options: MlpOptions,
+        options: StreamOptions,
     ) -> Result<Self, JobError> {
         let learner = learner.into();
         let circuit = &learner.circuit;
@@ -114,18 +92,15 @@ impl PreparedMlp {
         let hold = learner.program.as_ref().and_then(|program| program.hold);
         let mut stream = SampleStream::open(circuit.samples(), samples.as_ref(), options.seed).held(hold);
         let mut simulator = Simulator::new(circuit);
-        let mut halted = false;
-        while simulator.steps() < options.steps && !halted {
-            let step = simulator.steps();
-            let cycle = simulator.step(&stream.next_sample().bits);
-            halted = cycle.map_err(|reason| JobError::NotExclusive { step, reason })? == Cycle::Halted;
-        }
+        let halted = until_halted(&mut simulator, options.steps, |simulator| {
+            simulator.step(&stream.next_sample().bits)
+        })?;
         let (steps, n_taken) = (simulator.steps(), simulator.n_taken());
         if learner.program.as_ref().is_some_and(|program| program.has_rejected(simulator.registers())) {
             return Err(JobError::SamplesRejected { steps, taken: n_taken });
         }
         let planned = (steps + options.after).next_power_of_two().max(64);
-        let (network, readout) = network_of(&learner, planned, options.float)?;
+        let (network, readout) = network_of(&learner, planned, options.precision)?;
         let LearnerCircuit { circuit, theta, program } = learner;
         let rehearsal = Rehearsal { steps, n_taken, halted };
         Ok(Self { circuit, network, options, rehearsal, theta, program, readout, samples })
@@ -135,9 +110,12 @@ impl PreparedMlp {
     #[must_use]
     pub fn engine(&self) -> StreamEngineChoice {
         let work = self.network.network.n_weights().saturating_mul(self.rehearsal.steps + self.options.after);
-        let found =
-            if work <= MAX_DENSE_WORK { StreamEngineChoice::Dense } else { StreamEngineChoice::Sparse };
-        self.options.engine.unwrap_or(found)
+        let fits = self.network.network.n_weights() <= MAX_DENSE_WEIGHTS && work <= MAX_DENSE_WORK;
+        self.options.engine.unwrap_or(if fits {
+            StreamEngineChoice::Dense
+        } else {
+            StreamEngineChoice::Sparse
+        })
     }
 
     /// The stream from its beginning.
@@ -149,6 +127,25 @@ impl PreparedMlp {
     fn new_samples(&self) -> SampleStream {
         SampleStream::open(self.circuit.samples(), self.samples.as_ref(), self.options.seed)
     }
+}
+
+/// Lets a circuit make steps until it halts, at most so many; whether it has halted.
+///
+/// # Errors
+/// If a sum of the circuit has two operands that are 1.
+pub fn until_halted<'c>(
+    simulator: &mut Simulator<'c>,
+    limit: Step,
+    mut step: impl FnMut(&mut Simulator<'c>) -> Result<Cycle, NotExclusive>,
+) -> Result<bool, JobError> {
+    while simulator.steps() < limit {
+        let at = simulator.steps();
+        let cycle = step(simulator).map_err(|reason| JobError::NotExclusive { step: at, reason })?;
+        if cycle == Cycle::Halted {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The network of a circuit, and the readout that it adds to the circuit's own output.

@@ -41,7 +41,7 @@ pub use job::StreamJob;
 use job::learner;
 pub(crate) use model::StoredSamples;
 pub use model::{StreamCard, StreamModel};
-pub use options::{StreamEngineChoice, StreamLandscape, StreamOptions};
+pub use options::{StreamEngineChoice, StreamLandscape, StreamOptions, Via};
 pub use rule::StreamMismatch;
 pub use samples::{Concept, Draw, NotDrawable, Order, Samples, Stream};
 

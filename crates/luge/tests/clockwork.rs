@@ -11,8 +11,8 @@ use luge::{
     StreamJob,
     data::Table,
     job::{TrainJob, catalogue, source::Source},
-    mlp::{MlpModel, MlpOptions, PreparedMlp},
-    stream::{Order, Samples, StreamEngineChoice, StreamReport},
+    mlp::{MlpModel, PreparedMlp},
+    stream::{Order, Samples, StreamEngineChoice, StreamLandscape, StreamReport, Via},
 };
 
 fn is_exhaustive() -> bool {
@@ -21,14 +21,13 @@ fn is_exhaustive() -> bool {
 
 /// The learner's job on the samples that ship with it.
 fn job(name: &str) -> StreamJob {
-    StreamJob::of(Source::open(name).expect("ships")).expect("data that ship")
+    StreamJob::of(Source::open(name).expect("ships")).expect("data that ship").on(StreamLandscape::Mlp)
 }
 
 fn prepared(job: &StreamJob, engine: Option<StreamEngineChoice>) -> PreparedMlp {
-    let circuit = job.circuit().unwrap_or_else(|error| panic!("{}: {error}", job.source.name));
-    let options = MlpOptions { engine, n_new: 50, ..MlpOptions::default() };
-    PreparedMlp::new(circuit, Some(job.samples.clone()), options)
-        .unwrap_or_else(|error| panic!("{}: {error}", job.source.name))
+    let mut job = job.clone();
+    (job.options.engine, job.options.n_judged) = (engine, 50);
+    job.prepare_mlp().unwrap_or_else(|error| panic!("{}: {error}", job.source.name))
 }
 
 fn trained(prepared: &PreparedMlp) -> StreamReport {
@@ -41,7 +40,7 @@ fn trained(prepared: &PreparedMlp) -> StreamReport {
 fn steps_on_tapes(job: &StreamJob) -> u64 {
     match TrainJob::of(job.source.clone()) {
         Ok(train) => train.prepare().expect("a lesson").simulated().expect("an end").machine_steps,
-        Err(_) => job.prepare().expect("a lesson").rehearsal.steps,
+        Err(_) => job.clone().on(StreamLandscape::Plain).prepare().expect("a lesson").rehearsal.steps,
     }
 }
 
@@ -121,7 +120,7 @@ fn with_labels(body: &str, format: &str, declared: &str, labels: &[f64]) -> Stre
     let source = Source { name: "small".to_owned(), text, extension: Some("sled".to_owned()) };
     let names = (0..labels.len() / 3).map(|at| format!("y{at}")).collect();
     let table = Table::new(vec!["x".into()], names, vec![1.0, -0.5, 0.25], labels.to_vec());
-    let mut job = StreamJob::new(source, Samples::Table(table, Order::Cycle));
+    let mut job = StreamJob::new(source, Samples::Table(table, Order::Cycle)).on(StreamLandscape::Mlp);
     job.options.format = format.parse().expect("a format");
     job
 }
@@ -162,15 +161,14 @@ fn random_programs_are_trained() {
         let names = |n: usize, what: &str| (0..n).map(|at| format!("{what}{at}")).collect();
         let table = Table::new(names(2, "x"), names(n_labels, "y"), numbers(10), numbers(5 * n_labels));
         let order = if takes { Order::Draw } else { Order::Cycle };
-        let mut job = StreamJob::new(source, Samples::Table(table, order));
+        let mut job = StreamJob::new(source, Samples::Table(table, order)).on(StreamLandscape::Mlp);
+        (job.options.steps, job.options.n_judged) = (1_000, 2);
         job.options.format = "fix:3.2".parse().expect("a format");
         job.primary = "raw:13".to_owned();
-        let options = MlpOptions { steps: 1_000, n_new: 2, ..MlpOptions::default() };
         let train = |engine| {
-            let options = MlpOptions { engine: Some(engine), ..options.clone() };
-            let circuit = job.circuit().map_err(|error| error.to_string())?;
-            let prepared = PreparedMlp::new(circuit, Some(job.samples.clone()), options);
-            let prepared = prepared.map_err(|error| error.to_string())?;
+            let mut job = job.clone();
+            job.options.engine = Some(engine);
+            let prepared = job.prepare_mlp().map_err(|error| error.to_string())?;
             let dense = engine == StreamEngineChoice::Dense;
             if dense && prepared.network.network.n_weights() * prepared.rehearsal.steps > 1 << 27 {
                 return Err("too much work".to_owned());
@@ -234,14 +232,15 @@ fn a_model_of_a_program_has_its_network() {
 fn the_certificate_catches_another_program() {
     let rows = small("for sample in data { theta[0] += y; }", "fix:2.2");
     let stream = small("take; theta[0] += y; take; theta[0] += y;", "fix:2.2");
-    let on_tapes = stream.prepare().expect("a lesson").circuit();
+    let mut tapes = stream.clone();
+    tapes.options.via = Some(Via::Tapes);
+    let on_tapes = tapes.circuit();
     for (circuit, job) in [(rows.circuit(), &rows), (stream.circuit(), &stream), (on_tapes, &stream)] {
         for other in ["+= y", "+= x[0] - y"] {
             let mut circuit = circuit.as_ref().expect("a circuit").clone();
             let program = circuit.program.as_mut().expect("a program");
             program.source.text = program.source.text.replace("+= y", other);
-            let options = MlpOptions { n_new: 50, ..MlpOptions::default() };
-            let prepared = PreparedMlp::new(circuit, Some(job.samples.clone()), options);
+            let prepared = PreparedMlp::new(circuit, Some(job.samples.clone()), job.options.clone());
             let report =
                 prepared.expect("a network").train(|_| ControlFlow::Continue(())).expect("an engine");
             let failed = luge::certificate::answer::failed(&report.certificate.claims());

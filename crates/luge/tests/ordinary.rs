@@ -3,17 +3,25 @@
 use std::{collections::BTreeMap, fs, ops::ControlFlow};
 
 use luge::{
-    NumberFormat, StreamJob,
+    Certificate, JobError, NumberFormat, Source, StreamJob,
+    certificate::answer::Answer,
     files::model::ModelError,
-    mlp::{MlpModel, MlpOptions, PreparedMlp, onnx},
-    stream::{Order, Samples, StreamReport},
+    mlp::{MlpModel, PreparedMlp, onnx},
+    stream::{Order, Samples, StreamEngineChoice, StreamLandscape, StreamOptions, StreamReport, Via},
 };
-use luge_circuit::Shipped;
-use luge_landscape::mlp::MEMORY_LAYER;
+use luge_circuit::{
+    Shipped,
+    aiger::{self, Encoding},
+};
+use luge_landscape::mlp::{Float, MEMORY_LAYER};
 use luge_net::{Shape, Values};
 
 fn draw(text: &str) -> Samples {
     Samples::Draw(text.parse().expect("a draw"))
+}
+
+fn options() -> StreamOptions {
+    StreamOptions::on(StreamLandscape::Mlp)
 }
 
 fn trained(prepared: &PreparedMlp) -> StreamReport {
@@ -24,12 +32,12 @@ fn trained(prepared: &PreparedMlp) -> StreamReport {
 
 /// A learner that ships, on numbers of a format, as a circuit and as it is trained on tapes.
 fn learner(name: &str, samples: Samples, format: &str) -> (PreparedMlp, Vec<f64>) {
-    let mut job = StreamJob::new(luge::Source::open(name).expect("ships"), samples.clone());
+    let mut job = StreamJob::new(Source::open(name).expect("ships"), samples.clone());
     job.options.format = format.parse::<NumberFormat>().expect("a format");
     let lesson = job.prepare().expect("a lesson");
     let theta = lesson.train(|_| ControlFlow::Continue(())).expect("an engine").theta;
     let circuit = lesson.circuit().expect("a circuit");
-    let options = MlpOptions { n_new: 50, ..MlpOptions::default() };
+    let options = StreamOptions { n_judged: 50, ..options() };
     (PreparedMlp::new(circuit, Some(samples), options).expect("a network"), theta)
 }
 
@@ -46,8 +54,7 @@ fn a_machine_learns_numbers() {
 
 fn parity_model() -> MlpModel {
     let samples = draw("parity:bits=5,hidden=3");
-    let prepared = PreparedMlp::new(Shipped::Parity.circuit(5), Some(samples), MlpOptions::default())
-        .expect("a network");
+    let prepared = PreparedMlp::new(Shipped::Parity.circuit(5), Some(samples), options()).expect("a network");
     MlpModel::new(&prepared, &trained(&prepared))
 }
 
@@ -95,8 +102,8 @@ fn a_table_teaches_a_circuit() {
     let names = (1..=5).map(|i| format!("x{i}")).collect();
     let table = luge::data::Table::new(names, vec!["y".to_owned()], x.data.clone(), labels);
     let samples = Samples::Table(table, Order::Shuffle);
-    let prepared = PreparedMlp::new(Shipped::WhichBit.circuit(5), Some(samples), MlpOptions::default())
-        .expect("a network");
+    let prepared =
+        PreparedMlp::new(Shipped::WhichBit.circuit(5), Some(samples), options()).expect("a network");
     let model = MlpModel::new(&prepared, &trained(&prepared));
     let predicted = model.predict(&x).expect("an output").data;
     assert!((0..32).all(|row| (predicted[row] - x.row(row)[3]).abs() < 1e-9), "{predicted:?}");
@@ -175,4 +182,128 @@ fn onnx_is_the_trained_function() {
     for row in 0..32 {
         assert!((evaluate(&file, inputs().row(row)) - predicted.data[row]).abs() < 1e-9, "row {row}");
     }
+}
+
+/// What an answer shows of each claim, and what a file keeps of all of them.
+#[test]
+fn a_certificate_is_read_back_and_every_claim_has_a_meaning() {
+    let samples = draw("parity:bits=3,hidden=1");
+    let prepared = PreparedMlp::new(Shipped::WhichBit.circuit(3), Some(samples), options());
+    let certificate = trained(&prepared.expect("a network")).certificate;
+    let claims = Answer::of_certificate(&certificate).claims;
+    assert!(claims.len() == 6 && claims.iter().all(|claim| !claim.meaning.is_empty()), "{claims:?}");
+    let written = serde_json::to_value(&certificate).expect("JSON");
+    assert_eq!(serde_json::from_value::<Certificate>(written.clone()).expect("a certificate"), certificate);
+    for claim in &claims {
+        let mut fewer = written.clone();
+        fewer.as_object_mut().expect("an object").remove(&claim.name.replace(' ', "_"));
+        assert!(serde_json::from_value::<Certificate>(fewer).is_err(), "{} may be missing", claim.name);
+    }
+}
+
+/// A circuit that ships, by its name with and without the number of bits, and the same as a file of either kind.
+#[test]
+fn circuits_are_sources_of_jobs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut sources =
+        vec![Source::open("which_bit").expect("ships"), Source::open("which_bit:5").expect("ships")];
+    for (name, encoding) in [("a.aag", Encoding::Ascii), ("a.aig", Encoding::Binary), ("a", Encoding::Binary)]
+    {
+        let path = folder.path().join(name);
+        fs::write(&path, aiger::write(&Shipped::WhichBit.circuit(5), encoding)).expect("a file");
+        sources.push(Source::open(&path.display().to_string()).expect("a circuit"));
+    }
+    let expected =
+        PreparedMlp::new(Shipped::WhichBit.circuit(5), Some(draw("parity:bits=5,hidden=1")), options());
+    let expected = trained(&expected.expect("a network"));
+    for source in sources {
+        let job = StreamJob::new(source, draw("parity:bits=5,hidden=1")).on(StreamLandscape::Mlp);
+        let json = serde_json::to_string(&job).expect("JSON");
+        let job: StreamJob = serde_json::from_str(&json).expect("a job");
+        let report =
+            trained(&job.prepare_mlp().unwrap_or_else(|error| panic!("{}: {error}", job.source.name)));
+        assert_eq!(
+            (report.steps, report.taken, report.judged),
+            (expected.steps, expected.taken, expected.judged)
+        );
+        let on_tapes = job.on(StreamLandscape::Plain).prepare().err().expect("refused").to_string();
+        assert!(on_tapes.ends_with("is a circuit, not a machine"), "{on_tapes}");
+    }
+    let wrong = Source::open("which_bit:0").expect("a name").read_circuit(None).expect_err("no bits");
+    assert!(matches!(wrong, JobError::CircuitBits(_)), "{wrong}");
+}
+
+/// No option is ignored: it acts, or it is refused by its name.
+#[test]
+fn options_without_effect_are_refused() {
+    type Change = fn(&mut StreamJob);
+    let changes: [(&str, Change); 9] = [
+        ("primary", |job| job.primary = "parity".to_owned()),
+        ("set", |job| job.set = vec!["ROUNDS=2".to_owned()]),
+        ("format", |job| job.options.format = "fix:3.2".parse().expect("a format")),
+        ("label_bound", |job| job.options.label_bound = Some(2.0)),
+        ("carrier", |job| job.options.carrier = Some(1024.0)),
+        ("cells", |job| job.options.cells = Some(256)),
+        ("hold", |job| job.options.hold = Some(2)),
+        ("precision", |job| job.options.precision = Float::F32),
+        ("via", |job| job.options.via = Some(Via::Circuit)),
+    ];
+    let tapes: Change = |job| job.options.via = Some(Via::Tapes);
+    for (learner, landscape, before, refused) in [
+        ("parity", StreamLandscape::Plain, None, &["hold", "precision", "via"][..]),
+        ("parity_machine", StreamLandscape::Plain, None, &["set", "hold", "precision", "via"]),
+        ("parity", StreamLandscape::Mlp, None, &["label_bound", "carrier", "cells"]),
+        ("parity", StreamLandscape::Mlp, Some(tapes), &["carrier", "hold"]),
+        ("parity_machine", StreamLandscape::Mlp, None, &["set", "carrier", "hold", "via"]),
+        (
+            "which_bit",
+            StreamLandscape::Mlp,
+            None,
+            &["primary", "set", "format", "label_bound", "carrier", "cells", "hold", "via"],
+        ),
+    ] {
+        let source = Source::open(learner).expect("ships");
+        let mut job = StreamJob::new(source, draw("parity:bits=2,hidden=1")).on(landscape);
+        before.iter().for_each(|change| change(&mut job));
+        let changed = |change: &Change| {
+            let mut job = job.clone();
+            change(&mut job);
+            job
+        };
+        let option = |error: Option<JobError>| match error {
+            Some(JobError::NoEffect { option, .. }) => Some(option),
+            _ => None,
+        };
+        let is_refused = |(_, change): &(&'static str, Change)| option(changed(change).check_options().err());
+        let found: Vec<&str> = changes.iter().filter_map(is_refused).collect();
+        assert_eq!(found, refused, "{learner} on {landscape:?}");
+        let (_, change) = changes.iter().find(|(name, _)| *name == refused[0]).expect("a change");
+        let error = match landscape {
+            StreamLandscape::Plain => changed(change).prepare().err(),
+            StreamLandscape::Mlp => changed(change).prepare_mlp().err(),
+        };
+        assert_eq!(option(error), Some(refused[0]), "{learner} on {landscape:?}");
+        let two: Change = |job| job.options.batch = 2;
+        let two = changed(&two).check_options();
+        let is_one = matches!(two, Err(JobError::OneSample(2)));
+        assert_eq!(is_one, landscape == StreamLandscape::Mlp, "{learner} on {landscape:?}");
+    }
+    let mut streams =
+        StreamJob::of(Source::open("stream_mean").expect("ships")).expect("samples").on(StreamLandscape::Mlp);
+    streams.options.hold = Some(2);
+    assert!(
+        matches!(streams.prepare_mlp(), Err(JobError::NoEffect { option: "hold", .. })),
+        "it has no loop over rows"
+    );
+}
+
+/// Every door that names no engine gets the same one.
+#[test]
+fn small_networks_are_trained_whole_unless_an_engine_is_named() {
+    let job =
+        StreamJob::of(Source::open("which_bit:4").expect("ships")).expect("samples").on(StreamLandscape::Mlp);
+    let mut sparse = job.clone();
+    sparse.options.engine = Some(StreamEngineChoice::Sparse);
+    let engine = |job: &StreamJob| job.prepare_mlp().expect("a network").engine();
+    assert_eq!((engine(&job), engine(&sparse)), (StreamEngineChoice::Dense, StreamEngineChoice::Sparse));
 }

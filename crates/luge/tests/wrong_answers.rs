@@ -195,7 +195,7 @@ fn streams_choose_a_format() {
     // A circuit passes over rows, too: those that are large.
     let large = "1,100\n".repeat(9);
     let mut mlp = StreamJob::new(program(&learner(sum)), table(&format!("x,y\n1,1\n1,1\n1,1\n{large}")));
-    mlp.landscape = luge::stream::StreamLandscape::Mlp;
+    mlp = mlp.on(luge::stream::StreamLandscape::Mlp);
     let format = mlp.choose_format().expect("a format").format.to_string();
     let report = mlp.prepare_mlp().expect("a network").train(|_| std::ops::ControlFlow::Continue(()));
     assert!(report.expect("training").wraps.is_empty() && format == "fix:9.0", "{format}");

@@ -5,14 +5,13 @@ use std::path::Path;
 use indicatif::HumanCount;
 use luge::{
     JobError,
-    files::bounded,
-    job::Source,
-    mlp::{SampleStream, machine_circuit},
+    job::{Source, is_circuit},
+    mlp::{SampleStream, machine_circuit, until_halted},
     object,
     stream::{Draw, Samples},
 };
 use luge_circuit::{
-    Circuit, Cycle, NotExclusive, Shipped, Simulator,
+    Circuit, Simulator,
     aiger::{self, Encoding},
 };
 use luge_landscape::mlp::{CircuitNetwork, Float, MlpConstants, Safeguards};
@@ -20,86 +19,43 @@ use luge_machine::{Input, Machine, Step};
 
 use super::{Failure, Progress, count, show_rows, show_warnings};
 
-/// Bits per sample of a shipped circuit if its name does not give them.
-const DEFAULT_BITS: usize = 8;
-
-/// The most bits per sample of a shipped circuit: the size of that for parities grows with their square.
-const MAX_BITS: usize = 512;
-
 /// The seed of the samples.
 const SEED: u64 = 0;
 
 /// New inputs on which the output is tested.
 const N_NEW: usize = 200;
 
-/// Opens an AIGER file or a circuit that ships: `parity_circuit:16` takes samples of 16 bits, `parity_circuit` as many as the stream
-/// has. `None` if the place is neither.
-pub(super) fn open(place: &str, n_bits: Option<usize>) -> Result<Option<Circuit>, Failure> {
-    let path = Path::new(place);
-    if !path.exists() {
-        let (name, said) = place.split_once(':').map_or((place, None), |(name, said)| (name, Some(said)));
-        let Some(shipped) = Shipped::ALL.into_iter().find(|shipped| shipped.name() == name) else {
-            return Ok(None);
-        };
-        let said = said.map(|said| said.parse().ok().filter(|n| (1..=MAX_BITS).contains(n)));
-        let n_bits = said.unwrap_or(Some(n_bits.unwrap_or(DEFAULT_BITS)));
-        let refusal = || {
-            let example = format!("give a number from 1 to {MAX_BITS}, as in {name}:16");
-            Failure::usage(format!("`{place}` does not say how many bits a sample has"), example)
-        };
-        return n_bits.map(|n_bits| Some(shipped.circuit(n_bits))).ok_or_else(refusal);
-    }
-    // A pipe can be read only once, and may hold a machine.
-    if !path.is_file() {
+/// The circuit of a source, with a warning for each finding; `None` if it is none. One that ships takes as many bits as its name says,
+/// otherwise `n_bits`.
+pub(super) fn read(source: &Source, n_bits: Option<usize>) -> Result<Option<Circuit>, Failure> {
+    if !is_circuit(source) {
         return Ok(None);
     }
-    let named = path.extension().is_some_and(|extension| extension == "aag" || extension == "aig");
-    // The reader of machines refuses what cannot be read or is too large.
-    let Ok(bytes) = bounded::read(path, 4) else { return Ok(None) };
-    if !named && !aiger::recognise(&bytes) {
-        return Ok(None);
-    }
-    let name = path.file_stem().map_or_else(|| "circuit".into(), |stem| stem.to_string_lossy());
-    // Only the first line of a binary file is text.
-    let text = if bytes.starts_with(b"aag") {
-        &bytes[..]
-    } else {
-        bytes.split(|&b| b == b'\n').next().unwrap_or(&[])
-    };
-    let text = String::from_utf8_lossy(text).into_owned();
-    let source = Source { name: place.to_owned(), text, extension: None };
-    match aiger::read(&bytes, &name) {
-        Ok(loaded) => {
-            show_warnings(&loaded.warnings, &source);
-            Ok(Some(loaded.circuit))
-        }
-        Err(findings) => Err(Failure::of_findings(
-            format!("{place} does not read as an AIGER circuit"),
-            &findings,
-            &source,
-        )),
-    }
+    let loaded = source.read_circuit(n_bits)?;
+    show_warnings(&loaded.warnings, source);
+    Ok(Some(loaded.circuit))
 }
 
 /// Runs a circuit on a stream until it halts.
 pub(super) fn run(circuit: &Circuit, draw: Option<Draw>, limit: Step, json: bool) -> Result<(), Failure> {
-    let broken = |error: NotExclusive| Failure::error(error.to_string(), "see docs/circuits.md on sums");
     let samples = samples(circuit, draw)?;
     let mut source = SampleStream::open(circuit.samples(), samples.as_ref(), SEED);
     let mut simulator = Simulator::new(circuit);
     let mut progress = Progress::new("running", limit);
-    let mut halted = false;
-    while !halted && simulator.steps() < limit {
-        halted = simulator.step(&source.next_sample().bits).map_err(broken)? == Cycle::Halted;
+    let halted = until_halted(&mut simulator, limit, |simulator| {
         progress.reach(simulator.steps());
-    }
+        simulator.step(&source.next_sample().bits)
+    })?;
     drop(progress);
     let mut right = None;
     if halted && samples.is_some() && !circuit.output().is_empty() {
         let mut n_right = 0;
         for _ in 0..N_NEW {
             let sample = source.next_sample().bits;
-            n_right += usize::from(simulator.output(&sample.features).map_err(broken)? == sample.label);
+            let output = simulator.output(&sample.features);
+            let output =
+                output.map_err(|reason| JobError::NotExclusive { step: simulator.steps(), reason })?;
+            n_right += usize::from(output == sample.label);
         }
         right = Some((n_right, N_NEW));
     }

@@ -8,7 +8,7 @@ use luge::{
     data::Table,
     files::{Output, summary},
     job::Source,
-    stream::{Order, Samples},
+    stream::{Order, Samples, StreamLandscape},
 };
 use luge_machine::{
     formats::Format,
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 
 /// Compiles a program to a circuit that takes the table's rows in cycles.
 fn circuit(job: TrainJob, table: Table, out: Option<Output>, json: bool) -> Result<(), Failure> {
-    let mut stream = StreamJob::new(job.source, Samples::Table(table, Order::Cycle));
+    let mut stream = StreamJob::new(job.source, Samples::Table(table, Order::Cycle)).on(StreamLandscape::Mlp);
     (stream.options.format, stream.primary, stream.set) = (job.options.format, job.primary, job.set);
     let made = stream.circuit()?.circuit;
     if let Some(out) = out {

@@ -52,9 +52,10 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut outputs = args.force.outputs().reading(args.machine.place());
     let out = place(&mut outputs, (args.out != "-").then_some(Path::new(&args.out)))?;
-    let circuit = match circuit::open(args.machine.place(), None)? {
+    let job = args.machine.job_alone()?;
+    let circuit = match circuit::read(&job.source, None)? {
         None if circuit::encoding(&args.out).is_some() && args.to.is_none() => {
-            let loaded = args.machine.load_alone()?;
+            let loaded = args.machine.load(&job)?;
             let input = loaded.input.filter(|_| !args.no_input);
             Some(circuit::of_machine(&loaded.machine, input.as_ref())?)
         }
@@ -68,7 +69,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         };
     }
     let format = args.format()?;
-    let loaded = args.machine.load_alone()?;
+    let loaded = args.machine.load(&job)?;
     let input = loaded.input.filter(|_| !args.no_input);
     let (machine, input) = args.prepared(loaded.machine, input)?;
     let options = WriteOptions { lossy: args.lossy, saved: args.saved };

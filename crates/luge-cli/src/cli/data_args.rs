@@ -8,7 +8,7 @@ use std::{
 use luge::{
     data::{ClassCode, Missing, PrepareOptions, Scale, Split, decode},
     files::{Outputs, bounded},
-    job::{Data, OpenError, Source, TrainJob, program},
+    job::{Data, OpenError, Source, TrainJob, is_circuit, program},
 };
 use luge_net::{NumberFormat, numbers::FormatError};
 
@@ -112,8 +112,9 @@ impl CsvArgs {
     /// The constants to set, which only a program has.
     pub(super) fn constants(&self, source: &Source) -> Result<Vec<String>, Failure> {
         if !self.set.is_empty() && !program::is_program(source) {
+            let kind = if is_circuit(source) { "circuit" } else { "machine" };
             return Err(Failure::usage(
-                format!("--set is for programs, and {} is a machine", source.name),
+                format!("--set is for programs, and {} is a {kind}", source.name),
                 "leave --set out, or give a .sled file",
             ));
         }

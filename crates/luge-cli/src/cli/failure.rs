@@ -8,7 +8,7 @@ use std::{error::Error, fmt, io, path::Path, process::ExitCode};
 use luge::{
     draw::edges::EdgesError,
     files::{Checkpoint, CheckpointError, OutputError},
-    job::{JobError, OpenError, ReadError, Source, auto_format::NoFormat, catalogue},
+    job::{JobError, OpenError, ReadError, Source, auto_format::NoFormat, catalogue, circuits::MAX_BITS},
     run::{EngineError, memory::TooMuch, revisit::RevisitError},
     trace::LONGEST_SEARCH,
     training::{Certificate, Claim},
@@ -196,6 +196,7 @@ failures! {
         error LabelBound "give a larger --label-bound, or leave it out";
         error BitsNeedF64 "choose --bits native";
         error Shapes "choose a --primary that fits the columns";
+        usage CircuitBits format!("give a number from 1 to {MAX_BITS}, as in parity_circuit:16");
         error SampleShape "give another --draw, --data or --target";
         error NeedsStream "use luge trace for what takes no samples, and luge stream for what does";
         error MlpFormat "choose a --format such as fix:4.4";
@@ -215,6 +216,9 @@ failures! {
         },
         JobError::TooFewCells { needed, .. } => {
             Self::error(problem, format!("give --cells {needed} or more, or leave --cells out"))
+        },
+        JobError::NoEffect { option, .. } => {
+            Self::usage(problem, format!("leave --{} out", option.replace('_', "-")))
         },
         JobError::OtherLayers(n_cells) => Self::error(problem, format!("give --cells {n_cells}")),
     }
@@ -366,7 +370,13 @@ impl Failure {
     pub(super) fn of_reading(error: ReadError, source: &Source) -> Self {
         match error {
             ReadError::Unrecognised { .. } => Self::error(error, "name the format with --from"),
-            ReadError::Broken { ref findings, .. } => Self::of_findings(error.to_string(), findings, source),
+            ReadError::Circuit(_) => Self::error(
+                error,
+                "a circuit is for luge run, inspect and convert, and for luge stream --landscape mlp",
+            ),
+            ReadError::Broken { ref findings, .. } | ReadError::BrokenCircuit { ref findings, .. } => {
+                Self::of_findings(error.to_string(), findings, source)
+            }
         }
     }
 

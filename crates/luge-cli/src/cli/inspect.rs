@@ -74,10 +74,11 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             "train a program with luge train --out MODEL, and give that file",
         ));
     }
-    if let Some(circuit) = circuit::open(args.machine.place(), None)? {
+    let job = args.machine.job_alone()?;
+    if let Some(circuit) = circuit::read(&job.source, None)? {
         return circuit::inspect(&circuit, args.json);
     }
-    let loaded = args.machine.load_alone()?;
+    let loaded = args.machine.load(&job)?;
     let landscape =
         args.landscape.map(|kind| NetworkProfile::of_machine(&loaded, (kind, args.vertices), args.cells));
     describe(&loaded, landscape.transpose()?, args.json)

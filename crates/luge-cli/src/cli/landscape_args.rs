@@ -59,6 +59,20 @@ impl LandscapeArgs {
         self.landscape.0.is_none()
     }
 
+    /// The options that only other landscapes than mlp have, and whether they are given.
+    pub(super) fn of_others(&self) -> [(&'static str, bool); 7] {
+        let Self { vertices, cells, strict, base, scale, offset, drop, .. } = self;
+        [
+            ("--vertices", *vertices != VertexSet::default()),
+            ("--cells", cells.is_some()),
+            ("--strict", *strict),
+            ("--base", base.is_some()),
+            ("--scale", scale.is_some()),
+            ("--offset", offset.is_some()),
+            ("--drop", drop.is_some()),
+        ]
+    }
+
     /// The landscape, unless an ordinary MLP is chosen.
     pub(super) fn kind(&self) -> Result<LandscapeKind, Failure> {
         self.landscape.0.ok_or_else(|| {

@@ -79,8 +79,8 @@ pub(super) struct RunArchive {
     saved: Instant,
     /// Where an interrupted run is saved without --checkpoint, once the user has been told.
     fallback: Option<PathBuf>,
-    /// Whether the run cannot be resumed, because its random numbers are not saved.
-    noisy: bool,
+    /// Whether the run cannot be saved.
+    unsaved: bool,
     failure: Option<Failure>,
 }
 
@@ -99,29 +99,16 @@ impl Timing {
 }
 
 impl LongRunArgs {
-    /// Refuses --checkpoint and --record for a run that cannot be saved.
-    pub(super) fn refuse(&self, why: &str) -> Result<(), Failure> {
-        match self.checkpoint.is_some() || self.record.is_some() {
-            true => Err(Failure::usage(
-                why,
-                "leave --checkpoint and --record out; the same command repeats the run",
-            )),
-            false => Ok(()),
-        }
-    }
-
-    /// Checks the places where the run is to be saved. An earlier checkpoint of the same run is overwritten.
+    /// Checks the places where the run is to be saved, and refuses a run that cannot be, with the reason and a remedy. An earlier checkpoint
+    /// of the same run is overwritten.
     pub(super) fn archive(
         &self,
         outputs: &mut Outputs,
         job: Job,
-        noisy: bool,
+        unsaved: Option<(&str, &str)>,
     ) -> Result<RunArchive, Failure> {
-        if noisy && (self.checkpoint.is_some() || self.record.is_some()) {
-            return Err(Failure::usage(
-                "a run with noise cannot be resumed or revisited: its random numbers are not saved",
-                "leave --checkpoint and --record out, or --noise",
-            ));
+        if let Some((why, remedy)) = unsaved.filter(|_| self.checkpoint.is_some() || self.record.is_some()) {
+            return Err(Failure::usage(why, remedy));
         }
         let of_this_run =
             |path: &Path| Checkpoint::load(path).is_ok_and(|earlier| !earlier.record && earlier.job == job);
@@ -129,7 +116,8 @@ impl LongRunArgs {
             outputs.place_over(path, of_this_run)?;
         }
         let record = place(outputs, self.record.as_deref())?.map(|output| (output, Recorder::default()));
-        Ok(RunArchive { record, noisy, ..RunArchive::new(self.checkpoint.clone(), self.every, job) })
+        let unsaved = unsaved.is_some();
+        Ok(RunArchive { record, unsaved, ..RunArchive::new(self.checkpoint.clone(), self.every, job) })
     }
 }
 
@@ -145,7 +133,7 @@ impl RunArchive {
             digest: OnceLock::new(),
             saved: Instant::now(),
             fallback: None,
-            noisy: false,
+            unsaved: false,
             failure: None,
         }
     }
@@ -153,7 +141,7 @@ impl RunArchive {
     /// Follows a run of this network, from its start or from a checkpoint; steps of the dense engine are slow.
     pub(super) fn follow<'a>(
         &'a mut self,
-        (network, slow): (&'a Network, bool),
+        (network, slow): (Option<&'a Network>, bool),
         progress: Progress,
         from: Option<&Checkpoint>,
         curve: Option<&'a mut LossCurve>,
@@ -166,17 +154,17 @@ impl RunArchive {
 
     fn save(
         &mut self,
-        network: &Network,
+        network: Option<&Network>,
         snapshot: Option<Snapshot>,
         stats: &RunStats,
     ) -> Result<(), Failure> {
         let Some(path) = self.checkpoint.clone() else { return Ok(()) };
-        let snapshot = snapshot.ok_or_else(|| {
-            Failure::error(
+        let (Some(network), Some(snapshot)) = (network, snapshot) else {
+            return Err(Failure::error(
                 "a network whose layers are not recognised cannot be saved",
                 "leave --checkpoint out",
-            )
-        })?;
+            ));
+        };
         self.file(network, stats.clone(), vec![Frame::new(&snapshot)], None).save(&path)?;
         self.saved = Instant::now();
         Ok(())
@@ -190,11 +178,11 @@ impl RunArchive {
     }
 
     /// Writes the record of a run that has ended. Fails if something could not be saved before, or if the run was interrupted.
-    pub(super) fn finish(&mut self, network: &Network, outcome: Outcome) -> Result<(), Failure> {
+    pub(super) fn finish(&mut self, network: Option<&Network>, outcome: Outcome) -> Result<(), Failure> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        if let Some((output, recorder)) = self.record.take() {
+        if let (Some((output, recorder)), Some(network)) = (self.record.take(), network) {
             let frames = recorder.frames().to_vec();
             let record = self.file(network, RunStats::default(), frames, Some(outcome.steps()));
             output.write(record.to_bytes().map_err(Failure::print)?)?;
@@ -202,7 +190,7 @@ impl RunArchive {
         let Outcome::Interrupted { steps } = outcome else { return Ok(()) };
         let ended = format!("interrupted after {steps} steps");
         Err(match self.checkpoint.as_ref().map(|path| path.display()) {
-            None => Failure::error(ended, "runs with noise cannot be resumed, so nothing was saved"),
+            None => Failure::error(ended, "such a run cannot be resumed, so nothing was saved"),
             Some(file) => Failure::error(
                 format!("{ended}, saved in {file}"),
                 format!("resume it with: luge resume {file}"),
@@ -214,7 +202,8 @@ impl RunArchive {
 /// Watches a run: shows its progress, collects its losses, and saves what is due.
 pub(super) struct Follower<'a> {
     archive: &'a mut RunArchive,
-    network: &'a Network,
+    /// What is saved; none of a run that cannot be.
+    network: Option<&'a Network>,
     /// Whether steps are so slow that the clock is read after each.
     slow: bool,
     progress: Progress,
@@ -267,7 +256,7 @@ impl Follower<'_> {
             if let Some(curve) = &mut self.curve {
                 curve.add(step, loss);
             }
-            if step.is_multiple_of(1 << 12) {
+            if step.is_multiple_of(1 << 12) || self.slow {
                 self.progress.reach(step);
             }
             // At the end, only the steps before a checkpoint are still to be verified.
@@ -301,7 +290,7 @@ impl Follower<'_> {
                 note(&format!("the record may grow to {}", Bytes(most)));
             }
         }
-        let told = archive.fallback.is_some() || archive.checkpoint.is_some() || archive.noisy;
+        let told = archive.fallback.is_some() || archive.checkpoint.is_some() || archive.unsaved;
         if !told && archive.saved.elapsed() >= PATIENCE {
             let file = fallback_file();
             if io::stderr().is_terminal() {
@@ -310,7 +299,7 @@ impl Follower<'_> {
             archive.fallback = Some(file);
         }
         let due = archive.checkpoint.is_some() && archive.saved.elapsed() >= archive.every;
-        if interrupted && archive.checkpoint.is_none() && !archive.noisy {
+        if interrupted && archive.checkpoint.is_none() && !archive.unsaved {
             archive.checkpoint = Some(archive.fallback.take().unwrap_or_else(fallback_file));
         }
         if (due || interrupted)

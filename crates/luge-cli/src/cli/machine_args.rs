@@ -120,11 +120,6 @@ impl MachineArgs {
         self.job(&InputArgs { input: Vec::new() })
     }
 
-    /// The machine on its own.
-    pub(super) fn load_alone(&self) -> Result<Loaded, Failure> {
-        self.load(&self.job_alone()?)
-    }
-
     /// The title of a picture: the machine's name, or the file's.
     pub(super) fn title(&self, loaded: &Loaded) -> String {
         loaded.machine.name().map_or_else(|| self.file.clone(), str::to_owned)

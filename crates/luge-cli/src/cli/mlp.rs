@@ -1,24 +1,26 @@
 //! Landscape mlp of `luge trace` and `luge stream`: SGD on an ordinary MLP runs a circuit.
 
-use std::{
-    ops::ControlFlow,
-    path::{Path, PathBuf},
-    time::Instant,
-};
+use std::path::{Path, PathBuf};
 
 use indicatif::HumanCount;
 use luge::{
     certificate::answer::verdict_on,
+    draw::LossCurve,
     files::Outputs,
     job::program::overflow,
-    mlp::{LearnerCircuit, MlpModel, MlpOptions, PreparedMlp, TorchError, TorchExport},
+    mlp::{MlpModel, PreparedMlp, TorchError, TorchExport},
     object,
-    stream::{Samples, StreamReport},
+    stream::{StreamMoment, StreamReport},
 };
 use luge_landscape::mlp::Float;
-use luge_train::Precision;
+use luge_net::Network;
+use luge_train::{Outcome, Precision};
 
-use super::{Failure, Progress, Rows, count, failures, numbers, place, print, show_rows, show_warnings};
+use super::stream::outcome;
+use super::{
+    Failure, Follower, Progress, Results, Rows, RunArchive, Timing, Trainable, count, failures, numbers,
+    print, show_rows, show_warnings, train_and_show,
+};
 
 #[derive(clap::Args)]
 pub(super) struct TorchArgs {
@@ -87,50 +89,96 @@ pub(super) fn export_torch(
     ))
 }
 
-/// Trains a circuit's network and shows the result, or writes it for PyTorch.
+/// Why a run is not saved, and the remedy.
+pub(super) const UNSAVED: (&str, &str) = (
+    "a run on landscape mlp is neither saved nor recorded",
+    "leave --checkpoint and --record out; the same command repeats the run",
+);
+
+/// Refuses options that have no effect on landscape mlp: flags, and whether they are given.
+pub(super) fn refuse(flags: &[(&str, bool)]) -> Result<(), Failure> {
+    match flags.iter().find(|(_, given)| *given) {
+        Some((flag, _)) => Err(Failure::usage(
+            format!("{flag} has no effect on landscape mlp"),
+            format!("leave {flag} out, or choose another --landscape"),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Trains a network and shows the result, or writes it for PyTorch.
 pub(super) fn run(
-    circuit: impl Into<LearnerCircuit>,
-    samples: Option<Samples>,
-    options: MlpOptions,
-    args: &TorchArgs,
-    (mut outputs, json): (Outputs, bool),
+    prepared: PreparedMlp,
+    (args, mut outputs): (&TorchArgs, Outputs),
+    archive: RunArchive,
+    results: Results,
 ) -> Result<(), Failure> {
-    let started = Instant::now();
-    let file = place(&mut outputs, args.out.as_deref())?;
-    let prepared = PreparedMlp::new(circuit, samples, options)?;
-    if let Some(folder) = &args.torch {
-        return export_torch(&prepared, (folder, args.sparse), &mut outputs);
+    match &args.torch {
+        Some(folder) => export_torch(&prepared, (folder, args.sparse), &mut outputs),
+        None => train_and_show(&Ordinary(prepared), archive, None, results),
     }
-    let mut progress = Progress::new("training", prepared.rehearsal.steps).certainly();
-    let trained = prepared.train(|step| {
-        progress.reach(step);
-        ControlFlow::Continue(())
-    });
-    drop(progress);
-    let report = trained?;
-    if let Some(file) = file.filter(|_| report.certificate.proves_the_run()) {
-        let name = file.path().display().to_string();
-        file.write(MlpModel::new(&prepared, &report).to_bytes(&name)?)?;
+}
+
+/// A prepared training on landscape mlp.
+struct Ordinary(PreparedMlp);
+
+impl Trainable for Ordinary {
+    type Report = StreamReport;
+
+    fn network(&self) -> Option<&Network> {
+        None
     }
-    if let Some(program) = &prepared.program {
-        show_warnings(&overflow(&program.source, None, &report.wraps), &program.source);
+
+    fn is_slow(&self) -> bool {
+        true
     }
-    let seconds = started.elapsed().as_secs_f64();
-    let network = &prepared.network;
-    let summary = object! {
-        circuit: prepared.circuit.name(),
-        #[serde(flatten)]
-        report: &report,
-        certified: report.certificate.proves_the_run(),
-        precision: network.constants.float.word(),
-        rate: network.constants.rate,
-        widths: network.network.widths(),
-        weights: network.network.n_weights(),
-        nonzero: network.network.n_nonzero(),
-        wall_s: seconds,
-    };
-    show_rows(json, &summary, |rows| describe(rows, &prepared, &report, seconds))?;
-    Failure::of_certificate(&report.certificate)
+
+    fn progress(&self) -> Progress {
+        Progress::new("training", self.0.rehearsal.steps).certainly()
+    }
+
+    fn train(&self, follower: Follower<'_>) -> Result<StreamReport, Failure> {
+        follower.follow_stream(self.0.rehearsal.steps, |_, watch| {
+            self.0.train(|step| watch(StreamMoment { step, loss: f64::NAN, snapshot: &|| None }))
+        })
+    }
+
+    fn outcome(&self, report: &StreamReport) -> Outcome {
+        outcome(report)
+    }
+
+    fn model(&self, report: &StreamReport, name: &str) -> Result<Option<Vec<u8>>, Failure> {
+        let model = || MlpModel::new(&self.0, report).to_bytes(name);
+        Ok(report.certificate.proves_the_run().then(model).transpose()?)
+    }
+
+    fn show(&self, report: &StreamReport, json: bool, timing: &Timing) -> Result<(), Failure> {
+        if let Some(program) = &self.0.program {
+            show_warnings(&overflow(&program.source, None, &report.wraps), &program.source);
+        }
+        let network = &self.0.network;
+        let summary = object! {
+            circuit: self.0.circuit.name(),
+            #[serde(flatten)]
+            report: report,
+            certified: report.certificate.proves_the_run(),
+            precision: network.constants.float.word(),
+            rate: network.constants.rate,
+            widths: network.network.widths(),
+            weights: network.network.n_weights(),
+            nonzero: network.network.n_nonzero(),
+            wall_s: timing.seconds,
+        };
+        show_rows(json, &summary, |rows| describe(rows, &self.0, report, timing.seconds))
+    }
+
+    fn draw(&self, _: &StreamReport, _: &LossCurve) -> String {
+        unreachable!("--plot is refused")
+    }
+
+    fn verdict(&self, report: &StreamReport) -> Result<(), Failure> {
+        Failure::of_certificate(&report.certificate)
+    }
 }
 
 /// What was learned on a stream, and how the run ended: after a number of these steps.

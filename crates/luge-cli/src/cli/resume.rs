@@ -62,6 +62,8 @@ fn resume(
     archive: RunArchive,
     results: Results,
 ) -> Result<(), Failure> {
-    checkpoint.belongs_to(job.network(), name)?;
+    if let Some(network) = job.network() {
+        checkpoint.belongs_to(network, name)?;
+    }
     train_and_show(job, archive, Some(checkpoint), results)
 }

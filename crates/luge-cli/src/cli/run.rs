@@ -69,7 +69,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         return program::run(&source, args);
     }
     let n_bits = args.draw.map(|draw| draw.n_features);
-    if let Some(circuit) = circuit::open(args.machine.place(), n_bits)? {
+    let job = args.machine.job(&args.input)?;
+    if let Some(circuit) = circuit::read(&job.source, n_bits)? {
         let for_others = args.picture.is_some() || args.input.is_given() || args.data.csv.is_for_a_program();
         if for_others || args.profile || args.check || args.each {
             return Err(Failure::usage(
@@ -92,7 +93,6 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         ));
     }
     let picture = place(&mut args.force.outputs().reading(args.machine.place()), args.picture.as_deref())?;
-    let job = args.machine.job(&args.input)?;
     if args.each {
         return each(&job, args);
     }

@@ -6,19 +6,14 @@ use indicatif::HumanCount;
 use luge::{
     StreamJob,
     draw::LossCurve,
-    files::{Outputs, export::stream_graph},
-    job::{
-        Data, Job, Source,
-        catalogue::{self, STREAM_LEARNERS},
-        program,
-    },
-    mlp::{MlpOptions, sample_format},
+    files::export::stream_graph,
+    job::{Data, Job, JobError, Source, catalogue::STREAM_LEARNERS, program},
     object,
     stream::{
         Concept, Draw, Order, PreparedStream, Samples, StreamEngineChoice, StreamLandscape, StreamModel,
-        StreamReport,
+        StreamReport, Via,
     },
-    trace::{LONGEST_SEARCH, MAX_CELLS},
+    trace::MAX_CELLS,
 };
 use luge_landscape::{LandscapeKind, StreamConstantsError, StreamError, mlp::Float};
 use luge_machine::Step;
@@ -48,18 +43,18 @@ pub(super) struct Args {
     /// The order in which the rows of the table pass, again and again
     #[arg(long, value_name = "ORDER", default_value = Order::default().word(), value_parser = word::<Order>(), requires = "data")]
     order: Order,
-    /// Draw samples: parity:bits=N,hidden=K or junta:bits=N,hidden=K or halfspace:features=N, noise=P for wrong labels [default without --data: that of a learner that ships, otherwise parity:bits=32,hidden=16]
+    /// Draw samples: parity:bits=N,hidden=K or junta:bits=N,hidden=K or halfspace:features=N, noise=P for wrong labels [default without --data: that of a learner that ships; for a circuit a parity of half of its bits; otherwise parity:bits=32,hidden=16]
     #[arg(long, value_name = "WHAT", conflicts_with = "data")]
     draw: Option<Draw>,
     /// Seed of the stream
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Samples per batch
+    /// Samples per batch; one on landscape mlp
     #[arg(long, value_name = "B", default_value_t = 1, value_parser = up_to(1024, "samples"))]
     batch: usize,
-    /// Maximum number of gradient steps
-    #[arg(long, value_name = "N", default_value = "1_000_000_000", value_parser = step_count)]
-    steps: Step,
+    /// Maximum number of gradient steps [default: 1_000_000_000; on landscape mlp 10_000_000]
+    #[arg(long, value_name = "N", value_parser = step_count)]
+    steps: Option<Step>,
     /// The network whose weights the learner finds, such as linear, parity or mlp:2-3-1 [default: linear, or that of a learner that ships]
     #[arg(long, value_name = "NETWORK")]
     primary: Option<String>,
@@ -72,15 +67,15 @@ pub(super) struct Args {
     /// Cells per tape [default: the smallest power of two that holds the run]
     #[arg(long, value_name = "N", value_parser = up_to(MAX_CELLS, "cells"))]
     cells: Option<usize>,
-    /// The engine that makes gradient steps
-    #[arg(long, value_name = "ENGINE", default_value = StreamEngineChoice::default().word(), value_parser = word::<StreamEngineChoice>())]
-    engine: StreamEngineChoice,
+    /// The engine that makes gradient steps [default: sparse; on landscape mlp dense where that takes seconds]
+    #[arg(long, value_name = "ENGINE", value_parser = word::<StreamEngineChoice>())]
+    engine: Option<StreamEngineChoice>,
     /// The network to train: `plain`, or `mlp`, an ordinary one of linear layers and ReLUs that runs the learner as a circuit
-    #[arg(long, value_name = "KIND", default_value = "plain", value_parser = ["plain", "mlp"])]
-    landscape: String,
-    /// How a Sled program becomes a circuit for landscape mlp: directly, or through its machine's tapes
-    #[arg(long, value_name = "WAY", default_value = "circuit", value_parser = ["circuit", "tapes"])]
-    via: String,
+    #[arg(long, value_name = "KIND", default_value = StreamLandscape::default().word(), value_parser = word::<StreamLandscape>())]
+    landscape: StreamLandscape,
+    /// How a Sled program becomes a circuit for landscape mlp: directly, or through its machine's tapes [default: circuit]
+    #[arg(long, value_name = "WAY", value_parser = word::<Via>())]
+    via: Option<Via>,
     /// For a circuit that loops over a table: how many steps each row stays [default: the number with the shortest run]
     #[arg(long, value_name = "STEPS", value_parser = up_to(1_000_000, "steps"))]
     hold: Option<usize>,
@@ -105,22 +100,27 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    if args.landscape == "mlp" {
-        args.long_run.refuse("a run on landscape mlp is neither saved nor recorded")?;
-        return args.run_mlp();
+    let is_mlp = args.landscape == StreamLandscape::Mlp;
+    match is_mlp {
+        true => mlp::refuse(&[("--graph", args.graph.is_some()), ("--plot", args.plot.is_some())])?,
+        false => args.torch.refuse(true)?,
     }
-    args.torch.refuse(true)?;
-    let mut outputs = args.outputs();
+    let mut outputs = args.csv.protect(args.force.outputs().reading(&args.learner));
     let graph_file = place(&mut outputs, args.graph.as_deref())?;
     let (out, plot) =
         (place(&mut outputs, args.torch.out.as_deref())?, place(&mut outputs, args.plot.as_deref())?);
-    let job = args.job(args.csv.read(None)?)?;
-    let archive = args.long_run.archive(&mut outputs, Job::Stream(job.clone()), false)?;
+    let job = args.job()?;
+    let archive = Job::Stream(job.clone());
+    let archive = args.long_run.archive(&mut outputs, archive, is_mlp.then_some(mlp::UNSAVED))?;
+    let results = Results { json: args.json, out, plot };
+    if is_mlp {
+        return mlp::run(job.prepare_mlp()?, (&args.torch, outputs), archive, results);
+    }
     let streamed = Streamed::prepare(&job)?;
     if let Some(file) = graph_file {
         file.write(json_line(&stream_graph(&streamed.lesson.network))?)?;
     }
-    train_and_show(&streamed, archive, None, Results { json: args.json, out, plot })
+    train_and_show(&streamed, archive, None, results)
 }
 
 /// A prepared training on a stream.
@@ -138,12 +138,12 @@ impl Streamed {
 impl Trainable for Streamed {
     type Report = StreamReport;
 
-    fn network(&self) -> &Network {
-        &self.lesson.network.network
+    fn network(&self) -> Option<&Network> {
+        Some(&self.lesson.network.network)
     }
 
-    fn is_dense(&self) -> bool {
-        self.job.options.engine == StreamEngineChoice::Dense
+    fn is_slow(&self) -> bool {
+        self.job.options.engine() == StreamEngineChoice::Dense
     }
 
     fn progress(&self) -> Progress {
@@ -162,8 +162,7 @@ impl Trainable for Streamed {
     }
 
     fn outcome(&self, report: &StreamReport) -> Outcome {
-        let steps = report.steps;
-        if report.halted { Outcome::Converged { steps } } else { Outcome::StepLimit { steps } }
+        outcome(report)
     }
 
     fn model(&self, report: &StreamReport, name: &str) -> Result<Option<Vec<u8>>, Failure> {
@@ -193,61 +192,38 @@ impl Trainable for Streamed {
 }
 
 impl Args {
-    /// Trains an ordinary MLP that runs the learner as a circuit.
-    fn run_mlp(&self) -> Result<(), Failure> {
-        let options = MlpOptions {
-            engine: Some(self.engine),
-            float: self.precision,
-            steps: self.steps.min(LONGEST_SEARCH),
-            seed: self.seed,
-            ..MlpOptions::default()
-        };
-        let data = self.csv.read(None)?;
-        let table = data.as_ref().map(Data::as_given).transpose()?;
-        let draw = self.draw.unwrap_or_else(default_draw);
-        let n_features = table.map_or(draw.n_features, |table| table.feature_names.len());
-        if let Some(circuit) = circuit::open(&self.learner, Some(n_features))? {
-            let samples = match (&data, circuit.samples()) {
-                (Some(data), Some(shape)) => Samples::Table(data.read(sample_format(shape))?, self.order),
-                _ => Samples::Draw(draw),
-            };
-            return mlp::run(circuit, Some(samples), options, &self.torch, (self.outputs(), self.json));
-        }
-        let job = self.job(data)?;
-        let circuit = match self.via == "circuit" && program::is_program(&job.source) {
-            true => job.circuit(),
-            false => job.prepare()?.circuit(),
-        };
-        mlp::run(circuit?, Some(job.samples), options, &self.torch, (self.outputs(), self.json))
-    }
-
-    /// The output files, which must not be read by this command.
-    fn outputs(&self) -> Outputs {
-        self.csv.protect(self.force.outputs().reading(&self.learner))
-    }
-
-    fn job(&self, data: Option<Data>) -> Result<StreamJob, Failure> {
+    fn job(&self) -> Result<StreamJob, Failure> {
         let source = open(&self.learner)?;
-        let samples = match (&data, &self.draw) {
-            (None, None) => {
-                let format = self.csv.format().unwrap_or_else(|| StreamJob::format_for(&source));
-                let samples = catalogue::lesson(&source).map(|lesson| lesson.samples(format)).transpose()?;
-                samples.unwrap_or_else(|| Samples::Draw(default_draw()))
-            }
-            (_, draw) => Samples::Draw(draw.unwrap_or_else(default_draw)),
-        };
+        circuit::read(&source, None)?;
+        let data = self.csv.read(None)?;
         let set = self.csv.constants(&source)?;
-        let mut job = StreamJob::new(source, samples);
+        let format = self.csv.format().unwrap_or_else(|| StreamJob::format_for(&source));
+        let drawn = |draw| Ok(StreamJob::new(source.clone(), Samples::Draw(draw)));
+        let job = match (&data, self.draw) {
+            (None, None) => match StreamJob::in_format(source.clone(), format) {
+                Err(JobError::NoData(_)) => drawn(default_draw()),
+                job => job,
+            },
+            (_, draw) => drawn(draw.unwrap_or_else(default_draw)),
+        };
+        let mut job = job?.on(self.landscape);
         let options = &mut job.options;
-        (options.batch, options.seed, options.steps) = (self.batch, self.seed, self.steps);
+        (options.batch, options.seed, options.steps) =
+            (self.batch, self.seed, self.steps.unwrap_or(options.steps));
         (options.label_bound, options.carrier, options.cells) = (self.label_bound, self.carrier, self.cells);
         (options.engine, options.hold) = (self.engine, self.hold);
+        (options.precision, options.via) = (self.precision, self.via);
         job.set = set;
         job.primary = self.primary.clone().unwrap_or(job.primary);
-        job.landscape = if self.landscape == "mlp" { StreamLandscape::Mlp } else { StreamLandscape::Plain };
         fit(&mut job, self.csv.format, data.map(|data| (data, self.order)))?;
         Ok(job)
     }
+}
+
+/// How a run on a stream ended.
+pub(super) fn outcome(report: &StreamReport) -> Outcome {
+    let steps = report.steps;
+    if report.halted { Outcome::Converged { steps } } else { Outcome::StepLimit { steps } }
 }
 
 /// Sets the number format, or chooses the smallest that works, and reads the rows of a table in it.
@@ -338,5 +314,5 @@ fn describe(rows: &mut Rows, lesson: &PreparedStream, report: &StreamReport) {
             constants.label_unit
         ),
     );
-    rows.row("engine", format!("{}, f64, rate 1", options.engine.word()));
+    rows.row("engine", format!("{}, f64, rate 1", options.engine().word()));
 }

@@ -7,10 +7,10 @@ use luge::{
     draw::{LossCurve, numeral},
     files::summary,
     job::{Job, TraceJob},
-    mlp::MlpOptions,
+    mlp::PreparedMlp,
     run::{Comparisons, EngineChoice, FirstMismatch, TrainingConfig, memory},
-    stream::StreamEngineChoice,
-    trace::{LONGEST_SEARCH, MAX_CELLS, PreparedTrace, Trace, TraceOptions},
+    stream::{StreamEngineChoice, StreamLandscape, StreamOptions},
+    trace::{MAX_CELLS, PreparedTrace, Trace, TraceOptions},
 };
 use luge_landscape::{Bounds, LandscapeKind};
 use luge_machine::{Simulator, Step};
@@ -76,20 +76,34 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    if args.landscape.is_mlp() {
-        return args.run_mlp();
+    let is_mlp = args.landscape.is_mlp();
+    if is_mlp {
+        args.refuse()?
+    } else {
+        args.torch.refuse(false)?
     }
-    args.torch.refuse(false)?;
     let mut job = args.machine.job(&args.input)?;
-    job.options = args.options()?;
     let mut outputs = args.force.outputs().reading(args.machine.place());
-    let plot = place(&mut outputs, args.plot.as_deref())?;
-    let archive = args.long_run.archive(&mut outputs, Job::Trace(job.clone()), args.noise.is_some())?;
+    let (out, plot) =
+        (place(&mut outputs, args.torch.out.as_deref())?, place(&mut outputs, args.plot.as_deref())?);
+    job.options = if is_mlp { TraceOptions { steps: args.steps, ..job.options } } else { args.options()? };
+    let unsaved = if is_mlp { Some(mlp::UNSAVED) } else { args.noise.map(|_| NOISY) };
+    let archive = args.long_run.archive(&mut outputs, Job::Trace(job.clone()), unsaved)?;
+    let results = Results { json: args.json, out, plot };
     let loaded = args.machine.load(&job)?;
+    if is_mlp {
+        let prepared = PreparedMlp::new(job.circuit(&loaded)?, None, args.mlp_options()?)?;
+        return mlp::run(prepared, (&args.torch, outputs), archive, results);
+    }
     let plan = job.plan(&loaded).map_err(|error| args.landscape.refusal(error))?;
-    let traced = Traced { plan, title: args.machine.title(&loaded) };
-    train_and_show(&traced, archive, None, Results { json: args.json, out: None, plot })
+    train_and_show(&Traced { plan, title: args.machine.title(&loaded) }, archive, None, results)
 }
+
+/// Why a run with noise is not saved, and the remedy.
+const NOISY: (&str, &str) = (
+    "a run with noise cannot be resumed or revisited: its random numbers are not saved",
+    "leave --checkpoint and --record out, or --noise",
+);
 
 /// A prepared trace.
 pub(super) struct Traced {
@@ -105,23 +119,32 @@ impl Traced {
 }
 
 impl Args {
-    /// Trains an ordinary MLP that runs the machine as a circuit.
-    fn run_mlp(&self) -> Result<(), Failure> {
-        let mut job = self.machine.job(&self.input)?;
-        job.options.steps = self.steps;
-        let circuit = job.circuit(&self.machine.load(&job)?)?;
-        let options = MlpOptions {
+    /// Refuses options that have no effect on landscape mlp.
+    fn refuse(&self) -> Result<(), Failure> {
+        mlp::refuse(&[
+            ("--engine exact", self.engine == EngineChoice::Exact),
+            ("--check", self.check != Comparisons::default()),
+            ("--rate", self.rate != Rate::default()),
+            ("--noise", self.noise.is_some()),
+            ("--autodiff-checks", self.autodiff_checks.is_some()),
+            ("--plot", self.plot.is_some()),
+        ])?;
+        mlp::refuse(&self.landscape.of_others())
+    }
+
+    /// The options of landscape mlp.
+    fn mlp_options(&self) -> Result<StreamOptions, Failure> {
+        let usual = StreamOptions::on(StreamLandscape::Mlp);
+        Ok(StreamOptions {
             engine: match self.engine {
                 EngineChoice::Dense => Some(StreamEngineChoice::Dense),
                 EngineChoice::Sparse => Some(StreamEngineChoice::Sparse),
                 _ => None,
             },
-            float: mlp::float_of(self.precision)?,
-            steps: self.steps.unwrap_or(LONGEST_SEARCH),
-            ..MlpOptions::default()
-        };
-        let outputs = self.force.outputs().reading(self.machine.place());
-        mlp::run(circuit, None, options, &self.torch, (outputs, self.json))
+            precision: mlp::float_of(self.precision)?,
+            steps: self.steps.unwrap_or(usual.steps),
+            ..usual
+        })
     }
 
     fn options(&self) -> Result<TraceOptions, Failure> {
@@ -143,11 +166,11 @@ impl Args {
 impl Trainable for Traced {
     type Report = Trace;
 
-    fn network(&self) -> &Network {
-        self.plan.landscape.network()
+    fn network(&self) -> Option<&Network> {
+        Some(self.plan.landscape.network())
     }
 
-    fn is_dense(&self) -> bool {
+    fn is_slow(&self) -> bool {
         self.plan.dense()
     }
 

@@ -99,7 +99,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut outputs = args.outputs();
     let out = place(&mut outputs, args.out.as_deref())?;
     let plot = place(&mut outputs, args.plot.as_deref())?;
-    let archive = args.long_run.archive(&mut outputs, Job::Train(job.clone()), false)?;
+    let archive = args.long_run.archive(&mut outputs, Job::Train(job.clone()), None)?;
     let table = job.table()?;
     show_notes(&job.data, &table.notes);
     let loaded = job.load(&table)?;
@@ -142,11 +142,11 @@ impl Lesson {
 impl Trainable for Lesson {
     type Report = TrainingReport;
 
-    fn network(&self) -> &Network {
-        self.lesson.extended().network()
+    fn network(&self) -> Option<&Network> {
+        Some(self.lesson.extended().network())
     }
 
-    fn is_dense(&self) -> bool {
+    fn is_slow(&self) -> bool {
         self.lesson.task().manner.engine == EngineChoice::Dense
     }
 

@@ -16,11 +16,11 @@ pub(super) trait Trainable {
     /// The result of training.
     type Report;
 
-    /// The network.
-    fn network(&self) -> &Network;
+    /// The network that is saved; none if the run cannot be.
+    fn network(&self) -> Option<&Network>;
 
-    /// Whether the dense engine trains, whose steps are slow.
-    fn is_dense(&self) -> bool;
+    /// Whether steps are slow, as those of the dense engine.
+    fn is_slow(&self) -> bool;
 
     /// The progress bar.
     fn progress(&self) -> Progress;
@@ -68,7 +68,7 @@ pub(super) fn train_and_show(
 ) -> Result<(), Failure> {
     let started = Instant::now();
     let mut curve = results.plot.is_some().then(|| job.curve());
-    let network = (job.network(), job.is_dense());
+    let network = (job.network(), job.is_slow());
     let report = job.train(archive.follow(network, job.progress(), from, curve.as_mut()))?;
     let from = from.and_then(|checkpoint| checkpoint.frames.last()).map_or(0, |frame| frame.step);
     let timing = Timing { seconds: started.elapsed().as_secs_f64(), from };

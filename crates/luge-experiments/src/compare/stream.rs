@@ -17,8 +17,8 @@ use crate::{Optimiser, Ordinary};
 use luge::{
     draw::{Axis, Chart, Stroke, grouped},
     job::JobError,
-    mlp::{MlpOptions, PreparedMlp},
-    stream::{Concept, Draw, Order, Samples, Stream, StreamJob},
+    mlp::PreparedMlp,
+    stream::{Concept, Draw, Order, Samples, Stream, StreamJob, StreamLandscape, StreamOptions},
 };
 
 /// The rates that ordinary networks are trained with.
@@ -137,7 +137,7 @@ impl SameArchitecture {
     /// If the MLP cannot be built or trained.
     pub fn run(job: &StreamJob, most_samples: u64) -> Result<Option<Self>, CompareError> {
         let classes = Classes::open(job)?;
-        let options = MlpOptions { seed: classes.seed, ..MlpOptions::default() };
+        let options = StreamOptions { seed: classes.seed, ..StreamOptions::on(StreamLandscape::Mlp) };
         let circuit = Shipped::Parity.circuit(classes.n_features);
         let prepared = PreparedMlp::new(circuit, Some(job.samples.clone()), options)?;
         let network = &prepared.network.network;

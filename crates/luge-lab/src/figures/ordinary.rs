@@ -1,8 +1,8 @@
 //! An ordinary network of linear layers and ReLUs: its biases as registers, and the same layers with random weights.
 
 use luge::{
-    mlp::{MlpOptions, Passing, PreparedMlp, SampleStream, sample_format},
-    stream::{Draw, Samples, Stream},
+    mlp::{Passing, PreparedMlp, SampleStream, sample_format},
+    stream::{Draw, Samples, Stream, StreamLandscape, StreamOptions},
 };
 use luge_circuit::Shipped;
 use luge_landscape::mlp::{Float, MEMORY_LAYER};
@@ -27,7 +27,7 @@ const RATE: f64 = 0.01;
 /// Trains an ordinary network with a learner in its initial weights, and the same layers with random ones.
 pub(super) fn ordinary(seed: u64) -> FigureResult {
     let samples = Samples::Draw(DRAW.parse::<Draw>()?);
-    let options = MlpOptions { seed, float: Float::F32, ..MlpOptions::default() };
+    let options = StreamOptions { seed, precision: Float::F32, ..StreamOptions::on(StreamLandscape::Mlp) };
     let prepared = PreparedMlp::new(Shipped::Parity.circuit(N_BITS), Some(samples.clone()), options)?;
     let (network, shape) = (&prepared.network.network, prepared.circuit.samples());
     let open = || SampleStream::open(shape, Some(&samples), seed);

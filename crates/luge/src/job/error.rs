@@ -18,6 +18,7 @@ use crate::{
         universal,
     },
     run::{engine::EngineError, memory::TooMuch},
+    stream::StreamLandscape,
     trace,
 };
 
@@ -244,6 +245,9 @@ pub enum JobError {
         /// The labels of the data.
         found_labels: usize,
     },
+    /// A circuit that ships, for an impossible number of bits.
+    #[error("`{0}` does not say how many bits a sample has")]
+    CircuitBits(String),
     /// A circuit for another number of features or labels.
     #[error(
         "the circuit's samples have {} features and {} labels, but the stream has {} features and {} labels",
@@ -267,6 +271,16 @@ pub enum JobError {
     /// A circuit takes one sample.
     #[error("landscape mlp takes one sample a step, not {0}")]
     OneSample(usize),
+    /// An option without effect on this run.
+    #[error("`{option}` has no effect on {learner} on landscape {}", .landscape.word())]
+    NoEffect {
+        /// The option's name in [`StreamJob`](crate::StreamJob) or its options.
+        option: &'static str,
+        /// The learner.
+        learner: String,
+        /// The landscape.
+        landscape: StreamLandscape,
+    },
     /// A checkpoint that is not of this run.
     #[error("the checkpoint {0}")]
     Checkpoint(&'static str),
@@ -288,7 +302,10 @@ impl JobError {
     /// What was found in a text that breaks its language's rules, and the text.
     pub fn findings(&self) -> Option<(&Source, &[Diagnostic])> {
         match self {
-            Self::Read { text, error: ReadError::Broken { findings, .. } }
+            Self::Read {
+                text,
+                error: ReadError::Broken { findings, .. } | ReadError::BrokenCircuit { findings, .. },
+            }
             | Self::Program { text, error: ProgramError::Broken { findings, .. } } => Some((text, findings)),
             _ => None,
         }

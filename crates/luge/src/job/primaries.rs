@@ -7,7 +7,7 @@ use luge_landscape::{Mlp, Parity, Primary, PrimaryError, Prototypes, Tree, Units
 use luge_sled::Program;
 
 use super::{
-    JobError, TrainJob,
+    JobError, TrainJob, is_circuit,
     program::{self, SizedSource},
     source::Source,
 };
@@ -114,8 +114,11 @@ impl SizedSource<'_> {
 
 impl TrainJob {
     /// The default primary network: the program's own function `predict`, theta itself if there are no labels, otherwise a linear model.
+    /// A circuit has an output instead.
     pub(crate) fn usual_primary(source: &Source) -> &'static str {
-        if !program::is_program(source) {
+        if is_circuit(source) {
+            "output"
+        } else if !program::is_program(source) {
             "linear"
         } else if luge_sled::has_predict(&source.text) {
             PREDICT

@@ -2,6 +2,7 @@
 
 use std::{io, path::Path, str};
 
+use luge_circuit::aiger;
 use luge_machine::{
     Diagnostic, Input, Machine,
     formats::{Format, Loaded, ReadOptions, Unrecognised, recognise},
@@ -9,7 +10,7 @@ use luge_machine::{
 
 use crate::{
     files::bounded,
-    job::{JobError, catalogue, program::EXTENSION},
+    job::{JobError, catalogue, circuits, program::EXTENSION},
 };
 
 /// A machine's text before it is read.
@@ -20,13 +21,16 @@ pub struct Source {
     pub name: String,
     /// The text, without a byte order mark.
     pub text: String,
-    /// The file's extension, or the short name of its format; if left out, it is recognised from the text.
+    /// The file's extension, the short name of its format, or `circuit` for one that ships; if left out, it is recognised from the text.
     #[serde(default)]
     pub extension: Option<String>,
 }
 
 /// Memory that a source needs, as a multiple of its size: its tokens and its tree are larger than its text.
 const TIMES: u64 = 64;
+
+/// The same of an AIGER file.
+const AIGER_TIMES: u64 = 4;
 
 /// Why a source cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -75,10 +79,21 @@ pub enum ReadError {
         /// Every finding, in order.
         findings: Vec<Diagnostic>,
     },
+    /// A circuit has no states and tapes.
+    #[error("{0} is a circuit, not a machine")]
+    Circuit(String),
+    /// The file is not a valid circuit.
+    #[error("{name} does not read as an AIGER circuit")]
+    BrokenCircuit {
+        /// The source's name.
+        name: String,
+        /// Every finding, in order.
+        findings: Vec<Diagnostic>,
+    },
 }
 
 impl Source {
-    /// Opens `place`: `-` is standard input, an existing path a file, the name of something that ships its program, and
+    /// Opens `place`: `-` is standard input, an existing path a file, the name of something that ships its program or circuit, and
     /// anything that begins like a bbchallenge line that line itself.
     ///
     /// # Errors
@@ -89,8 +104,11 @@ impl Source {
         }
         let path = Path::new(place);
         // A folder does not hide what ships under its name.
-        if let Some(shipped) = catalogue::find(place).filter(|_| !path.exists() || path.is_dir()) {
-            return Ok(shipped.source());
+        let shipped = || catalogue::find(place).map(|shipped| shipped.source());
+        if let Some(shipped) = shipped().or_else(|| circuits::shipped(place))
+            && (!path.exists() || path.is_dir())
+        {
+            return Ok(shipped);
         }
         if !path.exists() {
             return match begins_like_a_line(place) {
@@ -99,16 +117,25 @@ impl Source {
             };
         }
         let extension = path.extension().map(|e| e.to_string_lossy().into_owned());
-        Self::from_bytes(place, extension, bounded::read(path, TIMES))
+        let is_aiger = extension.as_deref().is_some_and(|extension| ["aag", "aig"].contains(&extension));
+        Self::from_bytes(place, extension, bounded::read(path, if is_aiger { AIGER_TIMES } else { TIMES }))
     }
 
     fn from_bytes(
         name: &str,
-        extension: Option<String>,
+        mut extension: Option<String>,
         bytes: io::Result<Vec<u8>>,
     ) -> Result<Self, OpenError> {
         let name = name.to_owned();
         let bytes = bytes.map_err(|reason| OpenError::Read { name: name.clone(), reason })?;
+        if aiger::recognise(&bytes) {
+            extension = Some(String::from_utf8_lossy(&bytes[..3]).into_owned());
+        }
+        if extension.as_deref() == Some("aig") {
+            // A binary file: every byte becomes the character of that number.
+            let text = bytes.into_iter().map(char::from).collect();
+            return Ok(Self { name, text, extension });
+        }
         match str::from_utf8(&bytes) {
             Ok(text) => {
                 let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
@@ -159,6 +186,9 @@ impl Source {
 
     /// The format given, named by the extension, or recognised in the text.
     fn format(&self, asked: Option<Format>) -> Result<Format, ReadError> {
+        if asked.is_none() && circuits::is_circuit(self) {
+            return Err(ReadError::Circuit(self.name.clone()));
+        }
         let named =
             || Format::ALL.into_iter().find(|format| Some(format.slug()) == self.extension.as_deref());
         let recognised = || recognise(self.extension.as_deref(), &self.text);

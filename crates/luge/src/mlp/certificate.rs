@@ -25,7 +25,7 @@ impl PreparedMlp {
     /// # Errors
     /// If the engine cannot be created. A run that goes wrong gives a certificate that does not hold.
     pub fn train(&self, watch: impl FnMut(Step) -> ControlFlow<()>) -> Result<StreamReport, JobError> {
-        match self.options.float {
+        match self.options.precision {
             Float::F64 => self.train_in::<f64>(watch),
             Float::F32 => self.train_in::<f32>(watch),
         }
@@ -165,7 +165,7 @@ impl PreparedMlp {
         let mut stream = self.new_samples();
         stream.reseed(self.options.seed.wrapping_add(1));
         let (mut alike, mut predicted, mut labels) = (0, Vec::new(), Vec::new());
-        let (n_new, registers) = (self.options.n_new, simulator.registers());
+        let (n_new, registers) = (self.options.n_judged, simulator.registers());
         for _ in 0..n_new {
             let passing = stream.next_sample();
             let found = engine.output(&passing.x);

@@ -8,13 +8,13 @@ use luge_machine::Step;
 use luge_net::{NumberFormat, Shape, Values};
 use serde::{Deserialize, Serialize};
 
-use super::{CircuitProgram, LearnerCircuit, MlpOptions, PreparedMlp, Theta, coded, network_of};
+use super::{CircuitProgram, LearnerCircuit, PreparedMlp, Theta, coded, network_of};
 use crate::{
-    certificate::Claim,
+    certificate::{Certificate, Claim},
     data::Preparation,
     files::model::{Card, ModelError, ModelOf},
     job::{Data, Primaries, StandardPrimaries},
-    stream::{StoredSamples, StreamReport},
+    stream::{StoredSamples, StreamOptions, StreamReport},
 };
 
 /// A trained circuit, and the certificate of the run. Its only block of weights is `memory`, the biases of the memory's layer.
@@ -30,8 +30,8 @@ pub struct MlpCard {
     pub steps: Step,
     /// Whether the circuit halted.
     pub halted: bool,
-    /// What was proved, by name.
-    pub certificate: Vec<(String, Claim)>,
+    /// What was proved.
+    pub certificate: Certificate,
     /// What was done to the columns of the data, or the columns that are expected.
     pub preparation: Preparation,
     theta: Option<StoredTheta>,
@@ -41,7 +41,7 @@ pub struct MlpCard {
     /// The steps that the constants were chosen for.
     planned: Step,
     /// How it was trained, with every choice made.
-    options: MlpOptions,
+    pub options: StreamOptions,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -53,14 +53,14 @@ struct StoredTheta {
 
 impl Card for MlpCard {
     const KEY: &'static str = "luge_mlp";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
 
     fn preparation(&self) -> &Preparation {
         &self.preparation
     }
 
     fn claims(&self) -> Vec<(&str, &Claim)> {
-        self.certificate.iter().map(|(name, claim)| (name.as_str(), claim)).collect()
+        self.certificate.claims()
     }
 }
 
@@ -79,19 +79,18 @@ impl MlpModel {
             format: theta.format,
             primary: theta.primary.describe(),
         });
-        let claims = report.certificate.claims().into_iter();
         let card = MlpCard {
             version: MlpCard::VERSION,
             circuit: prepared.circuit.clone(),
             steps: report.steps,
             halted: report.halted,
-            certificate: claims.map(|(name, claim)| (name.to_owned(), claim.clone())).collect(),
+            certificate: report.certificate.clone(),
             preparation,
             theta,
             program: prepared.program.clone(),
             samples,
             planned: prepared.network.constants.steps,
-            options: MlpOptions { engine: Some(prepared.engine()), ..prepared.options.clone() },
+            options: StreamOptions { engine: Some(prepared.engine()), ..prepared.options.clone() },
         };
         let memory = report.weights.iter().map(|memory| ("memory".to_owned(), memory.into()));
         Self { card, theta: report.theta.clone(), weights: memory.collect() }
@@ -111,7 +110,7 @@ impl MlpModel {
     /// If what the model says does not fit together.
     pub fn initial(&self) -> Result<CircuitNetwork, ModelError> {
         let MlpCard { planned, options, .. } = &self.card;
-        let network = network_of(&self.learner()?, *planned, options.float)?.0;
+        let network = network_of(&self.learner()?, *planned, options.precision)?.0;
         let (found, n_memory) = (self.memory()?.len(), network.network.layers()[MEMORY_LAYER].n_units());
         match found == n_memory {
             true => Ok(network),

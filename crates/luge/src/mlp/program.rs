@@ -8,14 +8,14 @@ use luge_net::NumberFormat;
 use luge_sled::{CircuitOptions, CircuitOutput, CompiledCircuit, Outcome, Rows};
 use serde::{Deserialize, Serialize};
 
-use super::{JobError, LearnerCircuit, MlpOptions, PreparedMlp, SampleStream, Theta};
+use super::{JobError, LearnerCircuit, PreparedMlp, SampleStream, Theta, until_halted};
 use crate::{
     job::{
-        StandardPrimaries,
+        StandardPrimaries, is_circuit,
         program::{SizedSource, raw_of_bits},
         source::Source,
     },
-    stream::{Order, Samples, StreamJob, StreamOptions},
+    stream::{Order, Samples, StreamJob},
     trace::LONGEST_SEARCH,
 };
 
@@ -87,37 +87,44 @@ impl StreamJob {
         let Ok(LearnerCircuit { circuit, program: Some(program), .. }) = self.circuit() else { return false };
         let mut stream = SampleStream::open(circuit.samples(), Some(&self.samples), self.options.seed);
         let (mut simulator, mut taken) = (Simulator::new(&circuit), Vec::new());
-        while simulator.steps() < self.options.steps.min(LONGEST_SEARCH) && program.hold.is_none() {
+        let limit = if program.hold.is_none() { self.options.steps.min(LONGEST_SEARCH) } else { 0 };
+        // What was taken before an error counts as well.
+        let _ = until_halted(&mut simulator, limit, |simulator| {
             let sample = stream.next_sample().bits;
-            match simulator.step(&sample) {
-                Ok(Cycle::Halted) | Err(_) => break,
-                Ok(Cycle::Take) => taken.push(sample),
-                Ok(_) => {}
-            }
-        }
+            let cycle = simulator.step(&sample)?;
+            taken.extend((cycle == Cycle::Take).then_some(sample));
+            Ok(cycle)
+        });
         let ran = program.interpret(&self.samples, &taken, simulator.steps());
         ran.is_some_and(|ran| !ran.wraps.is_empty())
     }
 
-    /// The program's network of linear layers and ReLUs, ready to be trained on its samples.
+    /// The learner's network of linear layers and ReLUs, ready to be trained on its samples.
     ///
     /// # Errors
-    /// If it is not a program, or has no circuit or no network.
+    /// Everything that can be wrong with the job.
     pub fn prepare_mlp(&self) -> Result<PreparedMlp, JobError> {
-        let StreamOptions { steps, seed, .. } = self.options;
-        let options = MlpOptions { steps: steps.min(LONGEST_SEARCH), seed, ..MlpOptions::default() };
-        PreparedMlp::new(self.circuit()?, Some(self.samples.clone()), options)
+        PreparedMlp::new(self.circuit()?, Some(self.samples.clone()), self.options.clone())
+    }
+
+    /// The learner as a circuit: it is one, or a program or a machine becomes one.
+    ///
+    /// # Errors
+    /// If it has no circuit, or an option has no effect on it.
+    pub fn circuit(&self) -> Result<LearnerCircuit, JobError> {
+        if self.goes_via_tapes() {
+            return self.prepare()?.circuit();
+        }
+        self.check_options()?;
+        match is_circuit(&self.source) {
+            true => Ok(self.source.read_circuit(Some(self.samples.sizes().0))?.circuit.into()),
+            false => self.compiled_circuit(),
+        }
     }
 
     /// The program as a circuit. Where it loops over the rows of a table, each row passes for the requested number of steps, or for as many
     /// as make the run shortest.
-    ///
-    /// # Errors
-    /// If it is not a program, or has no circuit.
-    pub fn circuit(&self) -> Result<LearnerCircuit, JobError> {
-        if self.options.batch != 1 {
-            return Err(JobError::OneSample(self.options.batch));
-        }
+    fn compiled_circuit(&self) -> Result<LearnerCircuit, JobError> {
         let primary = self.sized().primary(&self.primary, &StandardPrimaries)?;
         let output = (primary.describe() == "parity").then_some(CircuitOutput::Parity);
         let table = match &self.samples {
@@ -130,15 +137,14 @@ impl StreamJob {
         };
         let mut compiled = compile(self.options.hold)?;
         self.sized().check_theta(compiled.theta.len(), &*primary)?;
-        let mut hold = None;
-        if let Some(n_rows) = table.filter(|_| compiled.loops_over_rows) {
-            if self.options.hold.is_none() {
-                let pace =
-                    Pace::of(&compiled, &self.samples, n_rows, self.options.steps.min(LONGEST_SEARCH))?;
-                hold = Some(pace.best_hold());
-                compiled = compile(hold)?;
-            }
-            hold = hold.or(self.options.hold);
+        let rows = table.filter(|_| compiled.loops_over_rows);
+        let mut hold = self.options.hold;
+        if let (Some(n_rows), None) = (rows, hold) {
+            let pace = Pace::of(&compiled, &self.samples, n_rows, self.options.steps.min(LONGEST_SEARCH))?;
+            hold = Some(pace.best_hold());
+            compiled = compile(hold)?;
+        } else if rows.is_none() && hold.is_some() {
+            return Err(self.no_effect("hold"));
         }
         let CompiledCircuit { circuit, theta, rejected, n_states, .. } = compiled;
         let format = self.options.format;
@@ -170,18 +176,14 @@ impl Pace {
     ) -> Result<Self, JobError> {
         let mut stream = SampleStream::open(compiled.circuit.samples(), Some(samples), 0);
         let rows: Vec<Sample> = (0..n_rows).map(|_| stream.next_sample().bits).collect();
-        let mut simulator = Simulator::new(&compiled.circuit);
-        let mut takes = Vec::new();
-        while simulator.steps() < limit {
+        let (mut simulator, mut takes) = (Simulator::new(&compiled.circuit), Vec::new());
+        until_halted(&mut simulator, limit, |simulator| {
             let (step, row) = (simulator.steps(), compiled.wanted_row(simulator.registers()));
             // After the last row the counter stands behind it, and no row is wanted.
-            let cycle = simulator.step(&rows[row % n_rows]);
-            match cycle.map_err(|reason| JobError::NotExclusive { step, reason })? {
-                Cycle::Halted => break,
-                Cycle::Take => takes.push((row, step)),
-                Cycle::Run => {}
-            }
-        }
+            let cycle = simulator.step(&rows[row % n_rows])?;
+            takes.extend((cycle == Cycle::Take).then_some((row, step)));
+            Ok(cycle)
+        })?;
         Ok(Self { n_rows, takes, end: simulator.steps() })
     }
 

@@ -1,25 +1,27 @@
 //! Jobs on streams: a learner, its samples, and how to train.
 
-use luge_landscape::Learner;
+use luge_landscape::{Learner, mlp::Float};
 use luge_machine::formats::ReadOptions;
 use luge_net::NumberFormat;
 use serde::{Deserialize, Serialize};
 
-use super::{PreparedStream, Samples, StreamLandscape, StreamOptions};
+use super::{Concept, Draw, PreparedStream, Samples, StreamLandscape, StreamOptions, Via};
 use crate::{
     data::Table,
     job::{
-        Data, JobError, Primaries, StandardPrimaries, TrainJob, catalogue,
+        Data, JobError, Primaries, StandardPrimaries, TrainJob, catalogue, is_circuit,
         program::{self, SizedSource},
         source::Source,
     },
+    mlp::sample_format,
 };
 
 /// A learner, its stream, and how to train.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StreamJob {
-    /// The learner: a program that takes, or a machine with states that do.
+    /// The learner: a program that takes, or a machine with states that do. On landscape mlp also a program that loops over a table, or a
+    /// circuit.
     pub source: Source,
     /// Where its samples come from.
     pub samples: Samples,
@@ -47,18 +49,40 @@ impl StreamJob {
         Self { source, samples, primary, set: Vec::new(), landscape, options }
     }
 
-    /// A learner that ships, on the samples that ship with it; the rows of a table pass in cycles.
+    /// A learner that ships, on the samples that ship with it; the rows of a table pass in cycles. A circuit of bits gets parities of half
+    /// of them.
     ///
     /// # Errors
     /// If it comes with none.
     pub fn of(source: Source) -> Result<Self, JobError> {
-        match catalogue::lesson(&source) {
-            Some(lesson) => {
-                let samples = lesson.samples(Self::format_for(&source))?;
-                Ok(Self::new(source, samples))
+        let format = Self::format_for(&source);
+        Self::in_format(source, format)
+    }
+
+    /// The same with numbers of a format.
+    ///
+    /// # Errors
+    /// If it comes with none, or they do not fit.
+    pub fn in_format(source: Source, format: NumberFormat) -> Result<Self, JobError> {
+        let samples = match catalogue::lesson(&source) {
+            Some(lesson) => lesson.samples(format)?,
+            None if is_circuit(&source) => {
+                let n_features = source.read_circuit(None)?.circuit.samples().map_or(1, |s| s.n_features);
+                let concept = Concept::Parity { n_hidden: n_features.div_ceil(2) };
+                Samples::Draw(Draw { concept, n_features, noise: 0.0 })
             }
-            None => Err(JobError::NoData(source.name)),
-        }
+            None => return Err(JobError::NoData(source.name)),
+        };
+        let mut job = Self::new(source, samples);
+        job.options.format = format;
+        Ok(job)
+    }
+
+    /// The same job with the default options of another landscape; the number format stays.
+    #[must_use]
+    pub fn on(self, landscape: StreamLandscape) -> Self {
+        let options = StreamOptions { format: self.options.format, ..StreamOptions::on(landscape) };
+        Self { landscape, options, ..self }
     }
 
     /// The learner, for the samples of the stream.
@@ -88,7 +112,51 @@ impl StreamJob {
     /// The default number format for a learner.
     #[must_use]
     pub fn format_for(source: &Source) -> NumberFormat {
+        if is_circuit(source) {
+            let samples = source.read_circuit(None).ok().and_then(|read| read.circuit.samples());
+            return samples.map_or_else(NumberFormat::default, sample_format);
+        }
         catalogue::lesson(source).and_then(|lesson| lesson.format.parse().ok()).unwrap_or_default()
+    }
+
+    /// Whether landscape mlp runs the learner's machine.
+    pub(crate) fn goes_via_tapes(&self) -> bool {
+        match program::is_program(&self.source) {
+            true => self.options.via == Some(Via::Tapes),
+            false => !is_circuit(&self.source),
+        }
+    }
+
+    /// Refuses options without effect on this learner and landscape; `prepare` does it as well.
+    ///
+    /// # Errors
+    /// If there is one.
+    pub fn check_options(&self) -> Result<(), JobError> {
+        let Self { source, options, landscape, .. } = self;
+        let (mlp, circuit) = (*landscape == StreamLandscape::Mlp, is_circuit(source));
+        let program = program::is_program(source);
+        let tapes = !mlp || self.goes_via_tapes();
+        let idle = [
+            ("primary", circuit && self.primary != TrainJob::usual_primary(source)),
+            ("set", !program && !self.set.is_empty()),
+            ("format", circuit && options.format != Self::format_for(source)),
+            ("label_bound", !tapes && options.label_bound.is_some()),
+            ("carrier", mlp && options.carrier.is_some()),
+            ("cells", !tapes && options.cells.is_some()),
+            ("hold", (tapes || circuit) && options.hold.is_some()),
+            ("precision", !mlp && options.precision != Float::F64),
+            ("via", options.via.is_some_and(|via| !mlp || circuit || !program && via == Via::Circuit)),
+        ];
+        match idle.into_iter().find(|(_, idle)| *idle) {
+            Some((option, _)) => Err(self.no_effect(option)),
+            None if mlp && options.batch != 1 => Err(JobError::OneSample(options.batch)),
+            None => Ok(()),
+        }
+    }
+
+    /// The refusal of an option.
+    pub(crate) fn no_effect(&self, option: &'static str) -> JobError {
+        JobError::NoEffect { option, learner: self.source.name.clone(), landscape: self.landscape }
     }
 
     /// Learner, stream, primary network, window, network: everything but training.
@@ -104,6 +172,7 @@ impl StreamJob {
     /// # Errors
     /// Everything that can be wrong with the job.
     pub fn prepare_with(&self, primaries: &dyn Primaries) -> Result<PreparedStream, JobError> {
+        self.check_options()?;
         let (learner, n_theta) = learner(self.sized())?;
         let primary = self.sized().primary(&self.primary, primaries)?;
         if let Some(n_theta) = n_theta {

@@ -109,6 +109,7 @@ impl StreamModel {
             label_bound: Some(constants.label_bound),
             carrier: Some(constants.carrier),
             cells: Some(lesson.window.n_cells),
+            engine: Some(job.options.engine()),
             ..job.options.clone()
         };
         let (samples, preparation) = StoredSamples::of(Some(&job.samples), job.samples.sizes().0);

@@ -1,9 +1,11 @@
 //! How to learn from a stream.
 
-use luge_landscape::{DataLayout, VertexSet};
+use luge_landscape::{DataLayout, VertexSet, mlp::Float};
 use luge_machine::Step;
 use luge_net::NumberFormat;
 use serde::{Deserialize, Serialize};
+
+use crate::trace::LONGEST_SEARCH;
 
 /// What computes the gradients on a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -29,6 +31,17 @@ pub enum StreamLandscape {
 
 luge_net::names!(StreamLandscape, "landscape of streams", Plain "plain", Mlp "mlp");
 
+/// How a program becomes a circuit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Via {
+    /// Directly, with variables as words of registers.
+    Circuit,
+    /// Through its machine, with a register for each cell of its tapes.
+    Tapes,
+}
+
+luge_net::names!(Via, "way to a circuit", Circuit "circuit", Tapes "tapes");
+
 /// How to learn from a stream.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -49,34 +62,56 @@ pub struct StreamOptions {
     pub carrier: Option<f64>,
     /// Cells per tape; default: the smallest power of two that holds the run.
     pub cells: Option<usize>,
-    /// What computes the gradients.
-    pub engine: StreamEngineChoice,
+    /// What computes the gradients; default: sparse, but on landscape mlp dense, which trains every weight, where that takes seconds.
+    pub engine: Option<StreamEngineChoice>,
     /// Which symbols tell vertices apart.
     pub vertices: VertexSet,
     /// New inputs on which the answer is judged.
     pub n_judged: usize,
     /// For a circuit that loops over a table: for how many steps each row passes; default: as many as make the run shortest.
     pub hold: Option<usize>,
+    /// The arithmetic of landscape mlp.
+    pub precision: Float,
+    /// On landscape mlp: how a program becomes a circuit; default: directly. A machine always does through its tapes.
+    pub via: Option<Via>,
 }
 
 impl StreamOptions {
     /// Default options with this number format.
     #[must_use]
     pub fn new(format: NumberFormat) -> Self {
+        Self { format, ..Self::default() }
+    }
+
+    /// Default options on a landscape. On mlp a step takes longer, and runs are shorter.
+    #[must_use]
+    pub fn on(landscape: StreamLandscape) -> Self {
+        let (steps, after, n_judged) = match landscape {
+            StreamLandscape::Plain => (1_000_000_000, 1_000, 10_000),
+            StreamLandscape::Mlp => (LONGEST_SEARCH, 20, 200),
+        };
         Self {
-            format,
+            format: NumberFormat::default(),
             batch: 1,
             seed: 0,
-            steps: 1_000_000_000,
-            after: 1_000,
+            steps,
+            after,
             label_bound: None,
             carrier: None,
             cells: None,
-            engine: StreamEngineChoice::default(),
+            engine: None,
             vertices: VertexSet::default(),
-            n_judged: 10_000,
+            n_judged,
             hold: None,
+            precision: Float::default(),
+            via: None,
         }
+    }
+
+    /// What computes the gradients of a run on tapes.
+    #[must_use]
+    pub fn engine(&self) -> StreamEngineChoice {
+        self.engine.unwrap_or_default()
     }
 
     /// The layout of a batch, with this many features and labels per sample, in the machine's memory.
@@ -87,6 +122,6 @@ impl StreamOptions {
 
 impl Default for StreamOptions {
     fn default() -> Self {
-        Self::new(NumberFormat::default())
+        Self::on(StreamLandscape::Plain)
     }
 }

@@ -120,7 +120,7 @@ impl<'a> StreamRun<'a> {
 
 /// The engine that was chosen, at these weights.
 fn open<'a>(lesson: &'a PreparedStream, weights: &[Values]) -> Result<AnyEngine<'a>, JobError> {
-    Ok(match lesson.options.engine {
+    Ok(match lesson.options.engine() {
         StreamEngineChoice::Sparse => {
             AnyEngine::Sparse(Box::new(SparseStream::new(&lesson.network.network, weights)?))
         }
@@ -178,7 +178,7 @@ impl PreparedStream {
         Ok(Visit {
             step,
             loss,
-            engine: match self.options.engine {
+            engine: match self.options.engine() {
                 StreamEngineChoice::Sparse => EngineChoice::Sparse,
                 StreamEngineChoice::Dense => EngineChoice::Dense,
             },

@@ -6,8 +6,8 @@ use luge::{
     StreamJob,
     data::Table,
     job::source::Source,
-    mlp::{MlpOptions, PreparedMlp, TorchError, TorchExport},
-    stream::{Order, Samples},
+    mlp::{PreparedMlp, TorchError, TorchExport},
+    stream::{Order, Samples, StreamLandscape, StreamOptions},
 };
 use luge_circuit::Shipped;
 use luge_landscape::mlp::Float;
@@ -17,7 +17,7 @@ use crate::{directory, jax_is_asked};
 
 fn prepared(bits: usize, float: Float) -> PreparedMlp {
     let draw = format!("parity:bits={bits}").parse().expect("a draw");
-    let options = MlpOptions { float, ..MlpOptions::default() };
+    let options = StreamOptions { precision: float, ..StreamOptions::on(StreamLandscape::Mlp) };
     PreparedMlp::new(Shipped::Parity.circuit(bits), Some(Samples::Draw(draw)), options).expect("a network")
 }
 
@@ -81,8 +81,7 @@ fn on_rows(text: &str, y: Vec<f64>, expected: [&str; 2]) {
     let samples = Samples::Table(Table::new(vec!["x".into()], names, x, y), Order::Cycle);
     let mut job = StreamJob::new(source, samples.clone());
     job.options.format = "fix:4.2".parse().expect("a format");
-    let circuit = job.circuit().expect("a circuit");
-    let prepared = PreparedMlp::new(circuit, Some(samples), MlpOptions::default()).expect("a network");
+    let prepared = job.on(StreamLandscape::Mlp).prepare_mlp().expect("a network");
     let folder = directory().join("rows");
     TorchExport::new(&prepared, true).expect("small enough").write(&folder).expect("a folder");
     if jax_is_asked() {

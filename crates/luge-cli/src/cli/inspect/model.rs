@@ -50,7 +50,7 @@ pub(super) fn of_stream(model: &StreamModel, json: bool) -> Result<(), Failure> 
         learner: &card.source.name,
         primary: &card.primary,
         format: card.options.format.to_string(),
-        engine: card.options.engine.word(),
+        engine: card.options.engine().word(),
         features: features,
         labels: labels,
         steps: card.steps,

@@ -1,0 +1,66 @@
+//! Circuits as sources: AIGER files, and those that ship.
+
+use std::path::Path;
+
+use luge_circuit::{Shipped, aiger};
+
+use super::{
+    JobError,
+    source::{ReadError, Source},
+};
+
+/// The extension of the source of a circuit that ships, whose text is its name.
+const SHIPPED: &str = "circuit";
+
+/// Bits per sample of a shipped circuit if neither its name nor the samples say how many.
+const DEFAULT_BITS: usize = 8;
+
+/// The most bits per sample of a shipped circuit: the size of that for parities grows with their square.
+pub const MAX_BITS: usize = 512;
+
+/// Whether a source is a circuit rather than a machine or a program.
+#[must_use]
+pub fn is_circuit(source: &Source) -> bool {
+    match source.extension.as_deref() {
+        Some(extension) => ["aag", "aig", SHIPPED].contains(&extension),
+        None => aiger::recognise(source.text.as_bytes()),
+    }
+}
+
+/// The circuit that ships under a name, which may also say how many bits a sample has, as in `parity_circuit:16`.
+pub(super) fn shipped(place: &str) -> Option<Source> {
+    let name = place.split_once(':').map_or(place, |(name, _)| name);
+    let ships = Shipped::ALL.iter().any(|shipped| shipped.name() == name);
+    ships.then(|| Source::new(place, place, SHIPPED))
+}
+
+impl Source {
+    /// Reads a circuit. One that ships takes samples of as many bits as its name says, or else of `n_bits`, or else of 8.
+    ///
+    /// # Errors
+    /// If it is not a circuit, or its name says no possible number of bits.
+    pub fn read_circuit(&self, n_bits: Option<usize>) -> Result<aiger::Loaded, JobError> {
+        if self.extension.as_deref() == Some(SHIPPED) {
+            let (name, said) = self.text.split_once(':').map_or((&*self.text, None), |(a, b)| (a, Some(b)));
+            let said = said.map(|said| said.parse().ok().filter(|n_bits| (1..=MAX_BITS).contains(n_bits)));
+            let shipped = Shipped::ALL.into_iter().find(|shipped| shipped.name() == name);
+            let (Some(shipped), Some(n_bits)) = (shipped, said.unwrap_or(n_bits.or(Some(DEFAULT_BITS))))
+            else {
+                return Err(JobError::CircuitBits(self.name.clone()));
+            };
+            return Ok(aiger::Loaded { circuit: shipped.circuit(n_bits), warnings: Vec::new() });
+        }
+        let binary = self.text.starts_with("aig");
+        let bytes = match binary {
+            true => self.text.chars().map(|byte| byte as u8).collect(),
+            false => self.text.clone().into_bytes(),
+        };
+        let stem = Path::new(&self.name).file_stem().map_or("circuit".into(), |stem| stem.to_string_lossy());
+        aiger::read(&bytes, &stem).map_err(|findings| {
+            // Only the first line of a binary file is text.
+            let text = if binary { self.text.lines().next().unwrap_or_default() } else { &self.text };
+            let text = Box::new(Self { text: text.to_owned(), ..self.clone() });
+            JobError::Read { text, error: ReadError::BrokenCircuit { name: self.name.clone(), findings } }
+        })
+    }
+}
