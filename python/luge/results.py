@@ -326,8 +326,8 @@ class Stream(_Summed):
 
     @property
     def theta(self) -> np.ndarray:
-        """The weights that the learner has found."""
-        return np.array(self.summary["theta"], dtype=np.float64)
+        """The weights that the learner has found; none if the registers of a circuit hold no numbers."""
+        return np.array(self.summary.get("theta", []), dtype=np.float64)
 
     @property
     def samples(self) -> tuple[np.ndarray, np.ndarray] | None:

@@ -104,9 +104,9 @@ def test_landscape_mlp_takes_machines_and_circuits(tmp_path):
     assert machine.certified and machine.theta.sum() == 1
     tapes = luge.stream("parity", draw="parity:bits=2,hidden=1", landscape="mlp", via="tapes", engine="sparse")
     assert tapes.certified and tapes.theta.tolist() == machine.theta.tolist()
-    circuit = luge.stream("which_bit:4", landscape="mlp", precision="f32")
-    assert circuit.certified and circuit.judged == [200, 200]
-    assert luge.stream("which_bit:4", landscape="mlp").engine == "dense"
+    circuit = luge.stream("parity_circuit:4", landscape="mlp", precision="f32")
+    assert circuit.certified and circuit.judged == [200, 200] and circuit.engine == "dense" and "certified" in repr(circuit)
+    assert luge.stream("which_bit:4", draw="parity:bits=4,hidden=1", landscape="mlp", engine="sparse").engine == "sparse"
     (tmp_path / "broken.aag").write_text("aag 1 1 0 0 0\n3\n")
     with pytest.raises(luge.LugeError, match="does not read as an AIGER circuit") as caught:
         luge.stream(str(tmp_path / "broken.aag"), landscape="mlp")

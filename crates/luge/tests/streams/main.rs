@@ -29,7 +29,7 @@ fn random_lesson(seed: u64, engine: StreamEngineChoice, steps: u64) -> Option<Pr
     let table = random::table(&mut dice, n_features, n_labels, unit, range);
     let primary = Arc::new(Mlp::linear(n_features, n_labels));
     let mut options = StreamOptions::new(format.parse().expect("a format"));
-    (options.batch, options.seed, options.engine, options.steps) = (batch, seed, engine, steps);
+    (options.batch, options.seed, options.engine, options.steps) = (batch, seed, Some(engine), steps);
     let samples = Samples::Table(table, Order::Draw);
     let prepare = |options: &StreamOptions| {
         PreparedStream::prepare(learner.clone(), primary.clone(), samples.clone(), options.clone())
