@@ -279,8 +279,9 @@ impl RunStats {
             if !losses.inside && losses.numbers && seen.min <= range.min && range.max <= seen.max {
                 losses.inside = levels.within(false, range.min, range.max) && step >= levels.from;
                 if losses.inside {
-                    running.min = running.min.min(landscape(range.min));
-                    running.max = running.max.max(landscape(range.max));
+                    let last = running.last;
+                    *running =
+                        LossRange { last, ..running.and(landscape(range.min)).and(landscape(range.max)) };
                 }
             }
             if losses.inside {
