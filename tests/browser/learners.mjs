@@ -33,8 +33,8 @@ export const learners = {
     assert.equal(await page.value("document.querySelectorAll('#result .claims .holds').length"), page.told.proof.proof.claims.length);
     assert.match(await page.value(text("result")), /every gradient step is a step of the machine/);
     assert.match(await page.value(text("result")), /426,205 iterates/);
-    await page.value(goTo("300000"));
-    await page.until("document.querySelector('#result .now-row').textContent.includes('300,000')");
+    await page.value(goTo("200000"));
+    await page.until("document.querySelector('#result .now-row').textContent.includes('200,000')");
     assert.match(await page.value("document.querySelector('#result .now-row').textContent"), /149 of 150/);
   },
   async "a learner of numbers is judged by its error"(lab) {
@@ -63,7 +63,7 @@ export const learners = {
     assert.deepEqual(await page.value(theta), ["theta[0] = 1", "theta[1] = 1.375", "theta[2] = 5.125", "theta[3] = −6.875", "theta[4] = −3.125"]);
     await page.until("document.querySelector('#variables [data-name=mistakes]').textContent === 'mistakes = false'");
     // In the middle of a run the sample at hand is named, and the line says what it reads.
-    await page.value(goTo("300000"));
+    await page.value(goTo("200000"));
     await page.until("document.querySelector('#variables .sample')?.textContent.includes('sample 49 of 150')");
     await page.click("#source .row[data-line='20'] button");
     await page.value("(() => { const speed = document.getElementById('speed'); speed.value = speed.max; speed.dispatchEvent(new Event('input')); })()");
