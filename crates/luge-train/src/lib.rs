@@ -38,7 +38,7 @@ pub use loss_range::LossRange;
 pub use noise::Noise;
 
 pub use packed_cells::PackedCells;
-pub use path::{MULTIPLIER, visit};
+pub use path::{MULTIPLIER, visit, visit_piece};
 pub use precision::Precision;
 pub use reverse::ReversePass;
 pub use situation::{Differs, HeadColumn, Look, Situation, SituationCheck, Surroundings};

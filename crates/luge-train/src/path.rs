@@ -13,6 +13,33 @@ pub fn visit(path: u64, vertex: usize) -> u64 {
     path.wrapping_mul(MULTIPLIER).wrapping_add(vertex as u64 + 1)
 }
 
+/// The multiplier's powers, for pieces of paths.
+const POWERS: [u64; 256] = {
+    let mut powers = [1; 256];
+    let mut n = 1;
+    while n < powers.len() {
+        powers[n] = MULTIPLIER.wrapping_mul(powers[n - 1]);
+        n += 1;
+    }
+    powers
+};
+
+/// The digest of a path extended by a piece of `n` vertices with a digest of its own.
+#[inline]
+pub fn visit_piece(path: u64, n: u64, digest: u64) -> u64 {
+    let power = match POWERS.get(n as usize) {
+        Some(&power) => power,
+        None => power_of(n),
+    };
+    path.wrapping_mul(power).wrapping_add(digest)
+}
+
+#[cold]
+fn power_of(n: u64) -> u64 {
+    let last = POWERS.len() - 1;
+    (0..n / last as u64).fold(POWERS[(n % last as u64) as usize], |power, _| power.wrapping_mul(POWERS[last]))
+}
+
 /// The multiplier's inverse modulo 2^64: each round of Newton's method doubles the bits that are right.
 const INVERSE: u64 = {
     let mut inverse = MULTIPLIER;
@@ -51,9 +78,14 @@ mod tests {
         let path = [3, 0, 0, 9, 1, 65_535, 2];
         for cut in 0..=path.len() {
             let (head, tail) = path.split_at(cut);
-            let power = tail.iter().fold(1_u64, |power, _| power.wrapping_mul(MULTIPLIER));
-            let whole = digest(head).wrapping_mul(power).wrapping_add(digest(tail));
-            assert_eq!(whole, digest(&path));
+            assert_eq!(visit_piece(digest(head), tail.len() as u64, digest(tail)), digest(&path));
+        }
+        // Long ones, too.
+        let long: Vec<usize> = (0..1_000).collect();
+        for cut in [254, 255, 256, 490, 999] {
+            let (tail, head) = long.split_at(cut);
+            let whole = [head, tail].concat();
+            assert_eq!(visit_piece(digest(head), tail.len() as u64, digest(tail)), digest(&whole));
         }
     }
 

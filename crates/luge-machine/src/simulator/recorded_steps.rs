@@ -3,7 +3,7 @@
 //! A machine's steps follow from its state and the symbols it reads. So steps that were made one by one, with every
 //! symbol they read or overwrote, are repeated exactly wherever that state finds the same symbols.
 
-use std::array;
+use std::{array, num::NonZeroU32};
 
 use super::{Effect, Outcome, Simulator, TapeCells};
 use crate::{Cell, StateId, Step, SymbolId, TapeId};
@@ -23,22 +23,36 @@ const MOST_AT_ONCE: usize = 1 << 16;
 /// How far a head may be from the first cell that is held.
 const FARTHEST: i32 = 1 << 30;
 
+/// Parts that are kept inline: most steps depend on no more.
+const N_INLINE: usize = 5;
+
 /// Some steps of a machine with two symbols, with all they depend on and all they change.
+///
+/// Records are read in no order, so one is as small as can be: what few steps need is kept elsewhere.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecordedSteps {
     from: StateId,
     to: StateId,
-    steps: u32,
-    /// How many parts change something. These are the first ones.
-    n_changing: u32,
-    parts: Box<[Part]>,
+    steps: NonZeroU32,
+    /// How many parts are inline.
+    n_parts: u8,
+    /// How many of these change something. These are the first ones.
+    n_changing: u8,
+    parts: [Part; N_INLINE],
     ways: Ways,
-    /// Those of the second group of heads.
-    more_ways: Option<Box<Ways>>,
+    rest: Option<Box<Rest>>,
+}
+
+/// What only few steps need.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Rest {
+    parts: Vec<Part>,
+    /// The ways of the second group of heads.
+    ways: Ways,
 }
 
 /// Cells in a row on one tape, a bit each: those that steps depend on, what they find there, and where they leave another symbol.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 struct Part {
     tape: u8,
     /// The first cell, counted from where the head is first.
@@ -90,29 +104,29 @@ impl Trace {
 impl RecordedSteps {
     /// Steps that it takes.
     pub fn steps(&self) -> Step {
-        self.steps.into()
+        self.steps.get().into()
+    }
+
+    fn parts(&self) -> &[Part] {
+        &self.parts[..usize::from(self.n_parts).min(N_INLINE)]
     }
 
     /// Whether all symbols that the steps depend on are found; `None` if not all these cells are held.
     #[inline]
     fn finds(&self, rows: &[&mut [u8]; MAX_TAPES], heads: &[i32; MAX_TAPES]) -> Option<bool> {
-        let mut differs = 0;
-        for part in &self.parts {
-            let (byte, bit) = part.place(heads);
-            let four = rows[part.tape()].get(byte..)?.first_chunk()?;
-            differs |= ((u32::from_le_bytes(*four) >> bit) as u16 ^ part.found) & part.mask;
+        let differs = Part::differ(self.parts(), rows, heads)?;
+        match &self.rest {
+            None => Some(differs == 0),
+            Some(rest) => Some(differs | Part::differ(&rest.parts, rows, heads)? == 0),
         }
-        Some(differs == 0)
     }
 
     /// Leaves what the steps leave.
     #[inline]
     fn change(&self, rows: &mut [&mut [u8]; MAX_TAPES], heads: &[i32; MAX_TAPES]) {
-        for part in self.parts.iter().take(self.n_changing as usize) {
-            let (byte, bit) = part.place(heads);
-            if let Some(four) = rows[part.tape()].get_mut(byte..).and_then(<[u8]>::first_chunk_mut) {
-                *four = (u32::from_le_bytes(*four) ^ u32::from(part.changed) << bit).to_le_bytes();
-            }
+        Part::change(&self.parts[..usize::from(self.n_changing).min(N_INLINE)], rows, heads);
+        if let Some(rest) = &self.rest {
+            Part::change(&rest.parts, rows, heads);
         }
     }
 }
@@ -124,6 +138,28 @@ impl AsRef<Self> for RecordedSteps {
 }
 
 impl Part {
+    /// What is found in other cells than it should be; `None` if not all these cells are held.
+    #[inline]
+    fn differ(parts: &[Self], rows: &[&mut [u8]; MAX_TAPES], heads: &[i32; MAX_TAPES]) -> Option<u16> {
+        let mut differs = 0;
+        for part in parts {
+            let (byte, bit) = part.place(heads);
+            let four = rows[part.tape()].get(byte..)?.first_chunk()?;
+            differs |= ((u32::from_le_bytes(*four) >> bit) as u16 ^ part.found) & part.mask;
+        }
+        Some(differs)
+    }
+
+    #[inline]
+    fn change(parts: &[Self], rows: &mut [&mut [u8]; MAX_TAPES], heads: &[i32; MAX_TAPES]) {
+        for part in parts {
+            let (byte, bit) = part.place(heads);
+            if let Some(four) = rows[part.tape()].get_mut(byte..).and_then(<[u8]>::first_chunk_mut) {
+                *four = (u32::from_le_bytes(*four) ^ u32::from(part.changed) << bit).to_le_bytes();
+            }
+        }
+    }
+
     #[inline]
     fn tape(&self) -> usize {
         usize::from(self.tape) % MAX_TAPES
@@ -155,39 +191,58 @@ struct Heads {
     at: [i32; MAX_TAPES],
     lowest: [i32; MAX_TAPES],
     highest: [i32; MAX_TAPES],
+    /// How far each can go at least on either side without coming to a new cell.
+    below: [i8; MAX_TAPES],
+    above: [i8; MAX_TAPES],
 }
 
 impl Heads {
     /// Those of a simulator; `None` if there are too many, or one has gone very far.
     fn of(simulator: &Simulator<'_>) -> Option<Self> {
-        let none = [0; MAX_TAPES];
-        let mut heads = Self { at: none, lowest: none, highest: none };
+        let (none, nowhere) = ([0; MAX_TAPES], [0; MAX_TAPES]);
+        let mut heads = Self { at: none, lowest: none, highest: none, below: nowhere, above: nowhere };
         for (i, tape) in simulator.tapes.iter().enumerate() {
             let counted = |cell: Cell| i32::try_from(cell - tape.extent().start).ok();
             let near = |cell: Cell| counted(cell).filter(|at| (-FARTHEST..FARTHEST).contains(at));
             *heads.at.get_mut(i)? = near(simulator.heads[i])?;
             (heads.lowest[i], heads.highest[i]) =
                 (near(simulator.visited[i].0)?, near(simulator.visited[i].1)?);
+            heads.look_around(i);
         }
         Some(heads)
+    }
+
+    fn look_around(&mut self, i: usize) {
+        let room = |cells: i32| i8::try_from(cells).unwrap_or(i8::MAX);
+        self.below[i] = room(self.at[i] - self.lowest[i]);
+        self.above[i] = room(self.highest[i] - self.at[i]);
     }
 
     /// Lets a group of heads go their ways.
     #[inline]
     fn go<const FROM: usize>(&mut self, ways: &Ways) {
-        let at: [i32; GROUP] = array::from_fn(|i| self.at[FROM + i]);
-        let below: [i32; GROUP] = array::from_fn(|i| at[i] + i32::from(ways.low[i]) - self.lowest[FROM + i]);
-        let above: [i32; GROUP] =
-            array::from_fn(|i| self.highest[FROM + i] - at[i] - i32::from(ways.high[i]));
-        // Their signs say whether a head goes beyond the cells where it has been.
+        let below: [i8; GROUP] = array::from_fn(|i| self.below[FROM + i].saturating_add(ways.low[i]));
+        let above: [i8; GROUP] = array::from_fn(|i| self.above[FROM + i].saturating_sub(ways.high[i]));
+        // Their signs say whether a head may go beyond the cells where it has been.
         if below.iter().zip(&above).fold(0, |signs, (below, above)| signs | below | above) < 0 {
-            for i in 0..GROUP {
-                self.lowest[FROM + i] += below[i].min(0);
-                self.highest[FROM + i] -= above[i].min(0);
-            }
+            return self.go_to_new_cells::<FROM>(ways);
         }
-        let to: [i32; GROUP] = array::from_fn(|i| at[i] + i32::from(ways.moved[i]));
-        self.at[FROM..FROM + GROUP].copy_from_slice(&to);
+        for i in FROM..FROM + GROUP {
+            self.at[i] += i32::from(ways.moved[i - FROM]);
+            self.below[i] = self.below[i].saturating_add(ways.moved[i - FROM]);
+            self.above[i] = self.above[i].saturating_sub(ways.moved[i - FROM]);
+        }
+    }
+
+    #[cold]
+    fn go_to_new_cells<const FROM: usize>(&mut self, ways: &Ways) {
+        for i in FROM..FROM + GROUP {
+            let (at, way) = (self.at[i], i - FROM);
+            self.lowest[i] = self.lowest[i].min(at + i32::from(ways.low[way]));
+            self.highest[i] = self.highest[i].max(at + i32::from(ways.high[way]));
+            self.at[i] = at + i32::from(ways.moved[way]);
+            self.look_around(i);
+        }
     }
 }
 
@@ -250,10 +305,10 @@ impl Recording {
         Ok(simulator.act(action))
     }
 
-    /// The steps as one passage; `None` if they look at cells far away or move a head far, or there are very many tapes or more than two
-    /// symbols.
+    /// The steps as one record; `None` if there are none, they look at cells far away or move a head far, or there are very many tapes
+    /// or more than two symbols.
     pub fn finish(self, simulator: &Simulator<'_>) -> Option<RecordedSteps> {
-        let steps = simulator.steps - self.since;
+        let steps = NonZeroU32::new(u32::try_from(simulator.steps - self.since).ok()?)?;
         if self.outside
             || self.traces.len() > MAX_TAPES
             || simulator.machine.tapes().iter().any(|tape| tape.alphabet.len() > 2)
@@ -282,16 +337,25 @@ impl Recording {
             }
         }
         parts.sort_by_key(|part| part.changed == 0);
-        let more = (self.traces.len() > GROUP).then(|| Ways::of(&self.traces, GROUP).map(Box::new));
+        let n_changing = parts.iter().filter(|part| part.changed != 0).count();
+        let mut inline = [Part::default(); N_INLINE];
+        inline.iter_mut().zip(&parts).for_each(|(inline, part)| *inline = *part);
+        let rest = (parts.len() > N_INLINE || self.traces.len() > GROUP).then(|| {
+            Some(Rest {
+                parts: parts.split_off(N_INLINE.min(parts.len())),
+                ways: Ways::of(&self.traces, GROUP)?,
+            })
+        });
         Some(RecordedSteps {
             from: self.from,
             to: simulator.state,
-            steps: u32::try_from(steps).ok()?,
-            n_changing: parts.iter().filter(|part| part.changed != 0).count() as u32,
-            parts: parts.into(),
+            steps,
+            n_parts: parts.len() as u8,
+            n_changing: n_changing.min(N_INLINE) as u8,
+            parts: inline,
             ways: Ways::of(&self.traces, 0)?,
-            more_ways: match more {
-                Some(more) => Some(more?),
+            rest: match rest {
+                Some(rest) => Some(Box::new(rest?)),
                 None => None,
             },
         })
@@ -335,8 +399,8 @@ impl Simulator<'_> {
             }
             recorded.change(&mut rows, &heads.at);
             heads.go::<0>(&recorded.ways);
-            if let Some(ways) = &recorded.more_ways {
-                heads.go::<GROUP>(ways);
+            if let Some(rest) = &recorded.rest {
+                heads.go::<GROUP>(&rest.ways);
             }
             (state, steps) = (recorded.to, steps + recorded.steps());
             *n_made += 1;

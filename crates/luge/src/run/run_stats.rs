@@ -1,5 +1,7 @@
 //! Statistics of a run, the same for all engines, with or without interruption.
 
+use std::num::NonZeroU8;
+
 use luge_landscape::Bounds;
 use luge_net::ParameterId;
 use luge_train::{Engine, LossRange};
@@ -199,6 +201,11 @@ impl Losses {
     pub(crate) fn n_steps(&self) -> u64 {
         self.each.len() as u64
     }
+
+    /// The same if the record has them inside, so that nothing but the last one is news once losses have risen and stalled.
+    pub(crate) fn steps_inside(&self) -> Option<NonZeroU8> {
+        NonZeroU8::new(u8::try_from(self.each.len()).ok()?).filter(|_| self.inside)
+    }
 }
 
 impl RunStats {
@@ -296,6 +303,18 @@ impl RunStats {
         }
     }
 
+    /// Whether losses that the record has inside can say nothing new but which is the last.
+    pub(crate) fn has_risen_and_stalled(&self) -> bool {
+        self.rose && self.stalled
+    }
+
+    /// Notes losses in turn that the record has inside, of which these are the last, after losses have risen and stalled.
+    pub(crate) fn record_inside(&mut self, last: &Losses, levels: &Levels) {
+        if let (Some(seen), Some(running)) = (&mut self.loss, &mut self.running) {
+            (seen.last, running.last) = (last.range.last, last.range.last - levels.added);
+        }
+    }
+
     /// Notes the losses of many steps that were made at once, up to one at which the machine has or has not stopped.
     pub(crate) fn lost_many(&mut self, range: LossRange, stopped: bool, levels: &Levels) {
         let lowest_running = if stopped { levels.bounds.running_low } else { range.min };
@@ -372,6 +391,7 @@ mod tests {
             &[13.0, f64::NAN, 12.0],
         ];
         let text = |record: &RunStats| serde_json::to_string(record).expect("JSON");
+        let mut n_at_once = 0;
         // Noted again and again, in different orders.
         for (skip, stride) in [(0, 1), (0, 3), (0, 5), (1, 1), (1, 2)] {
             let (mut one_by_one, mut in_turn) = (RunStats::default(), RunStats::default());
@@ -383,11 +403,19 @@ mod tests {
                 for (at, &loss) in (step..).zip(runs[i]).skip(skip) {
                     one_by_one.record_loss(at, loss, false, &levels(0.0));
                 }
-                in_turn.record_losses(step, &mut known[i], skip, &levels(0.0));
+                match known[i].steps_inside().filter(|_| skip == 0 && in_turn.has_risen_and_stalled()) {
+                    Some(n) => {
+                        assert_eq!(usize::from(n.get()), runs[i].len());
+                        in_turn.record_inside(&known[i], &levels(0.0));
+                        n_at_once += 1;
+                    }
+                    None => in_turn.record_losses(step, &mut known[i], skip, &levels(0.0)),
+                }
                 step += runs[i].len() as u64;
                 assert_eq!(text(&one_by_one), text(&in_turn), "after step {step}");
             }
         }
+        assert!(n_at_once > 20, "{n_at_once}");
     }
 
     #[test]

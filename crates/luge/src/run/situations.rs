@@ -12,6 +12,7 @@ use std::{
 use luge_net::{Local, Network, SparseLayers, Values, VertexTable, faults};
 use luge_train::{
     Differs, HeadColumn, MULTIPLIER, ROUNDING, Situation, SituationCheck, Surroundings, TrainError, visit,
+    visit_piece,
 };
 
 use crate::{certificate::gradient::Seen, run::two_cores::beside};
@@ -49,28 +50,21 @@ struct Known {
 }
 
 /// Some steps in turn, to be noted again at once.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     /// The vertex of the first step.
     pub(crate) from: u32,
     /// The situation of the last step.
-    pub(crate) last: u32,
+    last: u32,
     /// The digest of the vertices.
-    pub(crate) digest: u64,
-    /// The digest's multiplier to their number.
-    pub(crate) power: u64,
+    digest: u64,
 }
 
 impl Piece {
-    /// One more step.
-    pub(crate) fn and(self, vertex: u32, place: u32) -> Self {
-        let first = self.power == 0;
-        Self {
-            from: if first { vertex } else { self.from },
-            last: place,
-            digest: visit(self.digest, vertex as usize),
-            power: if first { MULTIPLIER } else { self.power.wrapping_mul(MULTIPLIER) },
-        }
+    /// One step more than the piece so far.
+    pub(crate) fn and(before: Option<Self>, vertex: u32, place: u32) -> Self {
+        let (from, digest) = before.map_or((vertex, 0), |piece| (piece.from, piece.digest));
+        Self { from, last: place, digest: visit(digest, vertex as usize) }
     }
 }
 
@@ -164,11 +158,11 @@ impl Situations {
         place
     }
 
-    /// Notes steps that were noted before, one by one.
+    /// Notes so many steps that were noted before, one by one.
     #[inline]
-    pub(crate) fn pass(&mut self, piece: &Piece) {
+    pub(crate) fn pass(&mut self, n_steps: u64, piece: &Piece) {
         self.arrive(piece.from);
-        self.path = self.path.wrapping_mul(piece.power).wrapping_add(piece.digest);
+        self.path = visit_piece(self.path, n_steps, piece.digest);
         self.pending = Some(piece.last);
     }
 

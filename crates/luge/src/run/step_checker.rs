@@ -33,19 +33,18 @@ pub struct StepChecker<'m> {
     situations: Option<Situations>,
 }
 
-/// A macrostep of steps that was found to be the machine's.
+/// A macrostep of steps that was found to be the machine's: two lines of a processor's cache, for macrosteps come in no order.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(crate) struct Followed {
     /// The machine's own steps, with all they depend on.
-    passage: RecordedSteps,
-    /// The copy of the state that it begins with.
-    copy: u64,
+    recorded: RecordedSteps,
     piece: Piece,
 }
 
 impl AsRef<RecordedSteps> for Followed {
     fn as_ref(&self) -> &RecordedSteps {
-        &self.passage
+        &self.recorded
     }
 }
 
@@ -214,14 +213,15 @@ impl<'m> StepChecker<'m> {
 
     /// Makes the machine's steps beside macrosteps that were followed before, for as long as they are the same ones again; beside how many.
     pub(crate) fn pass(&mut self, macrosteps: &[MacrostepId]) -> usize {
-        let Self { simulator, followed, situations, n_copies, .. } = self;
+        let Self { simulator, control, followed, situations, n_copies, .. } = self;
         let next = |n: usize, steps| {
             let followed = followed.get(macrosteps.get(n)?.index())?.as_ref()?;
-            (*n_copies == 1 || steps % *n_copies == followed.copy).then_some(followed)
+            let copy = || control.copy_of(followed.piece.from as usize).0 as u64;
+            (*n_copies == 1 || steps % *n_copies == copy()).then_some(followed)
         };
         let made = |followed: &Followed| {
             if let Some(situations) = situations {
-                situations.pass(&followed.piece);
+                situations.pass(followed.recorded.steps(), &followed.piece);
             }
         };
         simulator.repeat(next, made)
@@ -239,12 +239,12 @@ impl<'m> StepChecker<'m> {
     ) -> Result<(), (u64, Mismatch)> {
         let table = self.control.table();
         let mut recording = Recording::new(&self.simulator);
-        let ((block, reads), copy) = (self.place(), self.copy());
+        let (block, reads) = self.place();
         let still = StepDelta { vertex: steps.from, ..StepDelta::default() };
         if steps.from != table.vertex(block, reads) {
             return Err((0, self.difference(&still, &Effect::default(), (block, reads))));
         }
-        let (mut piece, mut here) = (Piece::default(), (block, reads));
+        let (mut piece, mut here) = (None, (block, reads));
         for (change, at) in steps.changes.iter().zip(1..) {
             // A step's situation depends on what its state sees, before the step and after it.
             let before = here;
@@ -253,7 +253,8 @@ impl<'m> StepChecker<'m> {
             let made = self.step_noting(before, Some(change.loss), |simulator| recording.step(simulator));
             let (effect, place) = made.unwrap_or_default();
             seen().for_each(|tape| recording.look(&self.simulator, tape));
-            piece = piece.and(table.vertex(before.0, before.1) as u32, place.unwrap_or(0));
+            let vertex = table.vertex(before.0, before.1) as u32;
+            piece = Some(Piece::and(piece, vertex, place.unwrap_or(0)));
             here = self.place();
             let last = at == steps.changes.len() as u64;
             let there = match last {
@@ -268,11 +269,11 @@ impl<'m> StepChecker<'m> {
                 return Err((at, self.difference(change, &effect, here)));
             }
         }
-        let Some(passage) = recording.finish(&self.simulator) else { return Ok(()) };
+        let Some((recorded, piece)) = recording.finish(&self.simulator).zip(piece) else { return Ok(()) };
         if self.followed.len() <= macrostep.index() {
             self.followed.resize(macrostep.index() + 1, None);
         }
-        self.followed[macrostep.index()] = Some(Followed { passage, copy: copy as u64, piece });
+        self.followed[macrostep.index()] = Some(Followed { recorded, piece });
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Holds macrosteps to the machine's steps, on a second core where there is one: the engine goes ahead within a stride,
 //! and the judge follows it, batch by batch. What the judge finds does not depend on who is faster.
 
-use std::{sync::mpsc, thread};
+use std::{num::NonZeroU8, sync::mpsc, thread};
 
 use luge_net::faults;
 use luge_train::{Engine, MacrostepId, MacrostepSteps, StopRule, TrainError};
@@ -13,7 +13,7 @@ use crate::run::{
 };
 
 /// Macrosteps that the judge is told of at once.
-const BATCH: usize = 1 << 10;
+const BATCH: usize = 1 << 13;
 
 /// Macrosteps in turn, and the steps of those among them that the judge has not heard of before.
 struct Batch {
@@ -21,9 +21,13 @@ struct Batch {
     new: Vec<(MacrostepId, MacrostepSteps)>,
 }
 
-/// What an engine has told of its macrosteps so far: their losses.
+/// What an engine has told of its macrosteps so far.
 #[derive(Default)]
-pub(super) struct Told(Vec<Option<Losses>>);
+pub(super) struct Told {
+    losses: Vec<Option<Losses>>,
+    /// How many steps a macrostep makes, where the record has its losses inside.
+    inside: Vec<Option<NonZeroU8>>,
+}
 
 /// Tells the judge of an engine's macrosteps, and notes their losses.
 pub(super) struct Telling<'a> {
@@ -43,12 +47,17 @@ impl Telling<'_> {
         if !engine.run_by_macrosteps(stop, BATCH, &mut made)? {
             return Ok(None);
         }
-        let (mut new, Told(told)) = (Vec::new(), &mut *self.told);
-        for &macrostep in &made {
-            if told.len() <= macrostep.index() {
-                told.resize(macrostep.index() + 1, None);
+        let (mut new, mut left) = (Vec::new(), &made[..]);
+        loop {
+            left = &left[self.tell_inside(left)..];
+            let Some((&macrostep, later)) = left.split_first() else { break };
+            let Told { losses: told, inside } = &mut *self.told;
+            let index = macrostep.index();
+            if told.len() <= index {
+                told.resize(index + 1, None);
+                inside.resize(index + 1, None);
             }
-            let losses = match &mut told[macrostep.index()] {
+            let losses = match &mut told[index] {
                 Some(losses) => losses,
                 unheard => {
                     let steps = engine.macrostep(macrostep)?;
@@ -58,10 +67,30 @@ impl Telling<'_> {
                 }
             };
             self.record.record_losses(self.step, losses, self.skip, self.levels);
+            inside[index] = losses.steps_inside();
             self.step += losses.n_steps();
             self.skip = 0;
+            left = later;
         }
         Ok(Some(Batch { made, new }))
+    }
+
+    /// Tells of the first macrosteps whose losses are no news; how many.
+    fn tell_inside(&mut self, made: &[MacrostepId]) -> usize {
+        if self.skip > 0 || !self.record.has_risen_and_stalled() {
+            return 0;
+        }
+        let Told { losses, inside } = &*self.told;
+        let mut n_told = 0;
+        for macrostep in made {
+            let Some(steps) = inside.get(macrostep.index()).copied().flatten() else { break };
+            self.step += u64::from(steps.get());
+            n_told += 1;
+        }
+        if let Some(last) = made[..n_told].last().and_then(|last| losses[last.index()].as_ref()) {
+            self.record.record_inside(last, self.levels);
+        }
+        n_told
     }
 }
 
