@@ -7,6 +7,7 @@
 //! its cases.
 
 mod entry_points;
+mod shape;
 mod walk;
 
 use luge_net::VertexTable;
@@ -17,7 +18,7 @@ use super::{
 };
 use crate::{MULTIPLIER, MacrostepId, MacrostepSteps, StepDelta, TrainError, sparse::Sparse};
 use entry_points::{EntryPoint, EntryPoints};
-use walk::{Shape, Source, Stepped, Walk};
+use walk::{Source, Stepped, Walk};
 
 /// The most steps of a macrostep.
 const MAX_STEPS: u32 = 255;
@@ -152,7 +153,6 @@ struct Begins {
 #[derive(Clone, Debug)]
 pub(super) struct Macrosteps {
     entries: EntryPoints,
-    windows: Vec<Window>,
     /// Each at the place its key hashes to, or in the next free one.
     records: Vec<Record>,
     /// How many bits the number of a place has less than 64.
@@ -175,8 +175,10 @@ pub(super) struct Position<'a> {
 
 /// Why remembered macrosteps do not go on.
 enum Pause {
-    /// Nothing is remembered of these cells.
-    Unknown([u64; 2]),
+    /// Nothing is remembered of what this entry point's windows show.
+    Unknown(usize, [u64; 2]),
+    /// This entry point may deserve other windows.
+    Review(usize),
     /// Cells must be added.
     Room,
     /// A single step comes next, or none.
@@ -186,9 +188,8 @@ enum Pause {
 impl Macrosteps {
     /// `None` where blocks are too many to be counted in a record.
     pub(super) fn new(table: &VertexTable) -> Option<Self> {
-        (table.n_blocks() < 1 << 24).then(|| Self {
+        (table.n_blocks() < EntryPoints::MAX).then(|| Self {
             entries: EntryPoints::new(table.n_blocks()),
-            windows: Vec::new(),
             records: vec![Record::NONE; 1 << LOG_PLACES],
             spare: 64 - LOG_PLACES,
             numbers: vec![0; 1 << LOG_PLACES],
@@ -213,18 +214,15 @@ impl Macrosteps {
                     position.tapes.check()?;
                 }
                 Pause::Single => return Ok(()),
-                Pause::Unknown(key) => {
-                    let block = *position.block;
-                    let EntryPoint { tag, too_wide, .. } = self.entries.of_block[block];
+                Pause::Review(point) => self.entries.review(point, &mut source, position.tapes)?,
+                Pause::Unknown(point, key) => {
+                    let EntryPoint { tag, too_wide, .. } = self.entries.points[point];
                     if too_wide || self.known.len() >= MAX_RECORDS {
                         return Ok(());
                     }
                     if tag == 0 {
-                        let budget = self.entries.budget(block);
-                        let windows = Shape::ahead(block, budget, &mut source, position.tapes)?;
-                        self.entries.shape(block, windows.as_deref(), self.windows.len());
-                        self.windows.extend(windows.unwrap_or_default());
-                    } else if !self.learn(key, &mut source, position)? {
+                        self.entries.open(point, &mut source, position.tapes)?;
+                    } else if !self.learn(point, key, &mut source, position)? {
                         return Ok(());
                     }
                 }
@@ -238,7 +236,7 @@ impl Macrosteps {
         position: &mut Position<'_>,
         note: &mut impl FnMut(MacrostepId) -> bool,
     ) -> Pause {
-        let (mut left, mut path, mut block) = (*position.remaining, *position.path, *position.block);
+        let (mut left, mut path, mut point) = (*position.remaining, *position.path, *position.block);
         let tapes = &mut *position.tapes;
         let many_rows = tapes.n_rows() > FEW_ROWS;
         let pause = 'run: loop {
@@ -246,8 +244,12 @@ impl Macrosteps {
                 break Pause::Room;
             }
             for _ in 0..UNCHECKED {
-                let Some(entry) = self.entries.of_block.get_mut(block) else { break 'run Pause::Single };
-                let windows = self.windows.get(entry.first as usize..entry.end as usize).unwrap_or_default();
+                let Some(entry) = self.entries.points.get_mut(point) else { break 'run Pause::Single };
+                if entry.uses >= entry.review {
+                    break 'run Pause::Review(point);
+                }
+                let windows =
+                    self.entries.windows.get(entry.first as usize..entry.end as usize).unwrap_or_default();
                 let mut key = [0, u64::from(entry.tag) << 32];
                 if entry.in_one_word {
                     let shown = |window: &Window| window.turned(&tapes.cells, &tapes.heads) & window.masks[0];
@@ -256,9 +258,13 @@ impl Macrosteps {
                     windows.iter().for_each(|window| window.show(&tapes.cells, &tapes.heads, &mut key));
                 }
                 let Some((place, record)) = find(&self.records, self.spare, key) else {
-                    break 'run Pause::Unknown(key);
+                    break 'run Pause::Unknown(point, key);
                 };
                 let steps = u64::from(record.steps());
+                if steps == 0 && record.next() != point {
+                    point = record.next();
+                    continue;
+                }
                 if steps.wrapping_sub(1) >= left {
                     break 'run Pause::Single;
                 }
@@ -274,41 +280,40 @@ impl Macrosteps {
                 }
                 path = path.wrapping_mul(POWERS[steps as usize & 255]).wrapping_add(record.digest);
                 left -= steps;
-                entry.uses = entry.uses.wrapping_add(1);
-                entry.steps += steps;
-                let here = std::mem::replace(&mut block, record.next());
+                entry.uses += 1;
+                point = record.next();
                 let goes_on = note(MacrostepId(self.numbers[place]));
-                if entry.uses == entry.review {
-                    self.entries.review(here);
-                }
                 if !goes_on {
                     break 'run Pause::Single;
                 }
             }
         };
-        (*position.remaining, *position.path, *position.block) = (left, path, block);
+        (*position.remaining, *position.path) = (left, path);
+        *position.block = self.entries.points.get(point).map_or(point, |entry| entry.block as usize);
         pause
     }
 
     /// Follows the steps from here on, as far as the windows show what they depend on, and remembers them; whether there are any.
     fn learn(
         &mut self,
+        point: usize,
         key: [u64; 2],
         source: &mut Source<'_, '_>,
         position: &mut Position<'_>,
     ) -> Result<bool, TrainError> {
         let block = *position.block;
-        let EntryPoint { first, end, .. } = self.entries.of_block[block];
-        let mut walk = Walk::through(block, &self.windows[first as usize..end as usize], key);
+        let EntryPoint { first, end, .. } = self.entries.points[point];
+        let mut walk = Walk::through(block, &self.entries.windows[first as usize..end as usize], key);
         let most = u64::from(MAX_STEPS).min(*position.remaining) as u32;
         while walk.steps < most && (self.compose(&mut walk, most) || walk.step(source)?.is_some()) {}
         if walk.steps == most && most < MAX_STEPS {
             // Another time it may be longer.
             return Ok(false);
         }
-        let entry = &mut self.entries.of_block[block];
-        let windows = &mut self.windows[first as usize..end as usize];
-        let mut changed = [0, (walk.block as u64) << 32 | u64::from(walk.steps) << 56];
+        let next = if walk.steps > 0 { walk.block } else { self.entries.complete(point) };
+        let entry = &mut self.entries.points[point];
+        let windows = &mut self.entries.windows[first as usize..end as usize];
+        let mut changed = [0, (next as u64) << 32 | u64::from(walk.steps) << 56];
         for i in 0..windows.len() {
             let part = walk.left(&windows[i]) ^ windows[i].part(key);
             (0..2).for_each(|word| changed[word] |= part & windows[i].masks[word]);
@@ -318,13 +323,13 @@ impl Macrosteps {
             }
         }
         self.add(Record { key, digest: walk.digest, changed, moved: walk.moved() });
-        self.entries.met(block);
+        self.entries.count_content(point);
         if walk.steps > 0 {
             // They are made at once, so their losses are the run's.
             let (low, high) = position.range.unwrap_or(walk.range);
             *position.range = Some((low.min(walk.range.0), high.max(walk.range.1)));
         }
-        Ok(walk.steps > 0)
+        Ok(next != point || walk.steps > 0)
     }
 
     /// Goes on by a record of the first windows that the walk's block had, if all they show is shown; whether there is one.
@@ -332,7 +337,8 @@ impl Macrosteps {
     fn compose(&self, walk: &mut Walk, most: u32) -> bool {
         let tag = self.entries.first_tags[walk.block];
         let windows = &self.entries.tags[tag as usize].1;
-        let windows = self.windows.get(windows.start as usize..windows.end as usize).unwrap_or_default();
+        let windows =
+            self.entries.windows.get(windows.start as usize..windows.end as usize).unwrap_or_default();
         if windows.is_empty() {
             return false;
         }
@@ -377,7 +383,7 @@ impl Macrosteps {
         let mut steps = MacrostepSteps::default();
         let Some(&Begins { key, steps: n_steps }) = self.known.get(id.index()) else { return Ok(steps) };
         let (block, windows) = &self.entries.tags[(key[1] >> 32) as usize];
-        let windows = &self.windows[windows.start as usize..windows.end as usize];
+        let windows = &self.entries.windows[windows.start as usize..windows.end as usize];
         let mut walk = Walk::through(*block as usize, windows, key);
         let mut source = Source { table, columns, probe };
         while walk.steps < n_steps {
@@ -433,18 +439,22 @@ fn find(records: &[Record], spare: u32, key: [u64; 2]) -> Option<(usize, &Record
 
 #[cfg(feature = "faults")]
 impl Macrosteps {
-    /// Gives blocks wide windows soon, and takes them away soon.
+    /// Reviews windows after a few uses, and withdraws them after a few contents.
     pub(super) fn widen_soon(&mut self) {
-        self.entries.habits = entry_points::Habits { worth: 1, least: 2, few: 1, rare: u32::MAX };
+        self.entries.policy = entry_points::Policy {
+            first_review: 2,
+            uses_per_content: 1,
+            n_traces: 2,
+            spacing: 1,
+            max_contents: 1,
+            uses_per_trial_content: u64::MAX,
+            min_uses: u64::MAX,
+        };
     }
 
-    /// Whether windows were widened, and whether they were narrowed again.
+    /// Whether windows were replaced by others, and whether that was undone.
     pub(super) fn have_tried(&self) -> (bool, bool) {
-        let of_block = |block: u32| self.entries.of_block[block as usize].tag as usize;
-        let mut shaped = std::collections::BTreeSet::new();
-        let tags = || self.entries.tags.iter().enumerate().skip(1);
-        let widened = tags().any(|(_, &(block, _))| !shaped.insert(block));
-        (widened, tags().any(|(tag, &(block, _))| of_block(block) != 0 && tag > of_block(block)))
+        (self.entries.n_replaced > 0, self.entries.n_restored > 0)
     }
 
     /// Lets every remembered macrostep that changes something leave its first head a cell further on.

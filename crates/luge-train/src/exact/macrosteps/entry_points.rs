@@ -1,151 +1,259 @@
-//! The blocks at which macrosteps begin, and how many cells their windows have: few at first, more where a block is
+//! The blocks at which macrosteps begin, and which cells their windows show: few at first, more where a block is
 //! entered often with the same contents.
 
-use super::Window;
+use super::{
+    Window,
+    shape::{Shape, Trace},
+    walk::Source,
+};
+use crate::{TrainError, exact::tapes::Tapes};
 
-/// How many cells the windows of a block may have together, one after the other.
-const BUDGETS: [u32; 4] = [16, 32, 60, 96];
+/// How many cells the windows of an entry point may show together, from the narrowest to the widest.
+const BUDGETS: [u32; 5] = [16, 24, 40, 60, 96];
 
-/// Wider windows that were not better are tried again when a block has been entered so many times as often.
-const AGAIN: u32 = 8;
+/// An entry point that keeps its windows is reviewed again when it has been used so many times as often.
+const REVIEW_FACTOR: u64 = 4;
 
-/// How much longer macrosteps must become for wider windows to be better.
-const GAIN: f64 = 1.1;
+/// An entry point that gets its narrower windows back is reviewed again when it has been used so many times as often.
+const RESTORED_FACTOR: u64 = 8;
 
-/// When blocks are given other windows.
+/// How many times as many steps other windows must determine to replace the present ones.
+const GAIN: f64 = 1.2;
+
+/// When entry points get other windows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Habits {
-    /// How often each content must have been met for wider windows to be worth it.
-    pub(super) worth: u32,
-    /// How often a block is entered at least before that is asked.
-    pub(super) least: u32,
-    /// So many contents of wider windows are allowed however seldom they are met.
-    pub(super) few: u32,
-    /// How often each of more contents must have been met, else wider windows are taken away.
-    pub(super) rare: u32,
+pub(super) struct Policy {
+    /// The number of uses before the first review.
+    pub(super) first_review: u64,
+    /// A review changes nothing unless each content was met so many times on average.
+    pub(super) uses_per_content: u64,
+    /// The number of traces that a review follows, and of uses between two of them.
+    pub(super) n_traces: usize,
+    pub(super) spacing: u64,
+    /// Windows are withdrawn when they have shown more contents than this, one more for every `uses_per_trial_content` uses of the windows
+    /// before them, and each content fewer than `min_uses` times on average.
+    pub(super) max_contents: u64,
+    pub(super) uses_per_trial_content: u64,
+    pub(super) min_uses: u64,
 }
 
-impl Default for Habits {
+impl Default for Policy {
     fn default() -> Self {
-        Self { worth: 32, least: 256, few: 128, rare: 4 }
+        Self {
+            first_review: 256,
+            uses_per_content: 48,
+            n_traces: 5,
+            spacing: 41,
+            max_contents: 128,
+            uses_per_trial_content: 64,
+            min_uses: 4,
+        }
     }
 }
 
-/// A block from which macrosteps begin, and its windows.
-#[derive(Clone, Copy, Debug, Default)]
+/// A block from which macrosteps begin, with its windows.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct EntryPoint {
-    /// Tells the contents of these windows from those of all others; 0: it has no windows yet.
+    pub(super) block: u32,
+    /// Identifies these windows in the key of a record; 0 if there are none yet.
     pub(super) tag: u32,
-    /// Its windows among all; the first so many of them show cells that some macrostep changes.
+    /// The range of its windows. The first `n_changing` of them show cells that some macrostep changes.
     pub(super) first: u32,
     pub(super) end: u32,
     pub(super) n_changing: u32,
-    /// How many macrosteps have begun with these windows, and at how many it is asked whether others are better.
-    pub(super) uses: u32,
-    pub(super) review: u32,
-    /// The steps of those macrosteps.
-    pub(super) steps: u64,
-    /// How many contents they have shown.
-    pub(super) n_known: u32,
-    /// Whether all their cells stand in the first word.
-    pub(super) in_one_word: bool,
+    /// How many macrosteps have begun with these windows, and the number at which they are reviewed.
+    pub(super) uses: u64,
+    pub(super) review: u64,
+    /// How many contents the windows have shown.
+    n_contents: u64,
+    /// An index into [`BUDGETS`], and how many larger budgets the next review tries.
     budget: u8,
-    /// Whether they were found to be better than narrower ones.
-    accepted: bool,
-    /// Whether its first step depends on too many cells for windows.
+    reach: u8,
+    /// Whether all cells are in the first word of the key.
+    pub(super) in_one_word: bool,
+    /// Whether the windows show every cell that the first step can depend on.
+    complete: bool,
+    /// Whether the first step can depend on more cells than windows hold.
     pub(super) too_wide: bool,
 }
 
-/// All entry points, by block, and those that were replaced.
+impl EntryPoint {
+    fn new(block: u32, complete: bool, budget: usize) -> Self {
+        Self {
+            block,
+            tag: 0,
+            first: 0,
+            end: 0,
+            n_changing: 0,
+            uses: 0,
+            review: u64::MAX,
+            n_contents: 0,
+            budget: budget as u8,
+            reach: 1,
+            in_one_word: false,
+            complete,
+            too_wide: false,
+        }
+    }
+}
+
+/// All entry points, their windows, and the windows that were replaced.
 #[derive(Clone, Debug)]
 pub(super) struct EntryPoints {
-    pub(super) of_block: Vec<EntryPoint>,
-    /// The narrower windows of blocks that have been given wider ones.
-    before: Vec<Option<EntryPoint>>,
-    /// The tag of the first windows that each block had; 0: it has had none.
+    /// One for each block in turn, then those that only some contents of a block lead to.
+    pub(super) points: Vec<EntryPoint>,
+    /// What each point was before its windows were replaced.
+    replaced: Vec<Option<EntryPoint>>,
+    /// The traces of the review that is under way at each point.
+    traces: Vec<Vec<Trace>>,
+    pub(super) windows: Vec<Window>,
+    /// The tag of the first windows of each block; 0 if it has had none.
     pub(super) first_tags: Vec<u32>,
     /// The block and the windows of every tag.
     pub(super) tags: Vec<(u32, std::ops::Range<u32>)>,
-    pub(super) habits: Habits,
+    pub(super) policy: Policy,
+    /// How often windows were replaced, and how often that was undone.
+    pub(super) n_replaced: u32,
+    pub(super) n_restored: u32,
 }
 
 impl EntryPoints {
+    /// More entry points cannot be numbered in a record.
+    pub(super) const MAX: usize = 1 << 24;
+
     pub(super) fn new(n_blocks: usize) -> Self {
         Self {
-            of_block: vec![EntryPoint::default(); n_blocks],
-            before: vec![None; n_blocks],
+            points: (0..n_blocks).map(|block| EntryPoint::new(block as u32, false, 0)).collect(),
+            replaced: vec![None; n_blocks],
+            traces: vec![Vec::new(); n_blocks],
+            windows: Vec::new(),
             first_tags: vec![0; n_blocks],
             tags: vec![(0, 0..0)],
-            habits: Habits::default(),
+            policy: Policy::default(),
+            n_replaced: 0,
+            n_restored: 0,
         }
     }
 
-    /// How many cells a block's windows may have.
-    pub(super) fn budget(&self, block: usize) -> u32 {
-        BUDGETS[usize::from(self.of_block[block].budget)]
+    /// The windows of a point.
+    pub(super) fn windows_of(&self, point: usize) -> &[Window] {
+        let EntryPoint { first, end, .. } = self.points[point];
+        &self.windows[first as usize..end as usize]
     }
 
-    /// Gives a block its windows, which begin at `first` among all.
-    pub(super) fn shape(&mut self, block: usize, windows: Option<&[Window]>, first: usize) {
-        let review = self.habits.least;
-        let entry = &mut self.of_block[block];
-        let Some(windows) = windows else {
-            entry.too_wide = true;
-            return;
+    /// Adds an entry point of the same block whose windows show every cell that the first step can depend on. Returns the point itself if
+    /// its own windows do.
+    pub(super) fn complete(&mut self, point: usize) -> usize {
+        let EntryPoint { block, complete, .. } = self.points[point];
+        if complete || self.points.len() >= Self::MAX {
+            return point;
+        }
+        self.points.push(EntryPoint::new(block, true, 0));
+        self.replaced.push(None);
+        self.traces.push(Vec::new());
+        self.points.len() - 1
+    }
+
+    /// Gives a point its first windows.
+    pub(super) fn open(
+        &mut self,
+        point: usize,
+        source: &mut Source<'_, '_>,
+        tapes: &Tapes,
+    ) -> Result<(), TrainError> {
+        let shape = self.trace(point, BUDGETS[0], source, tapes)?.shape(BUDGETS[0]);
+        match shape.n_cells() <= Window::ROOM {
+            true => self.show(point, &shape),
+            false => self.points[point].too_wide = true,
+        }
+        Ok(())
+    }
+
+    fn trace(
+        &self,
+        point: usize,
+        max_cells: u32,
+        source: &mut Source<'_, '_>,
+        tapes: &Tapes,
+    ) -> Result<Trace, TrainError> {
+        let EntryPoint { block, complete, .. } = self.points[point];
+        let base = match complete {
+            true => Shape::of_first_step(source.table, block as usize),
+            false => Shape::of_vertex(source.table, block as usize),
         };
-        (entry.first, entry.end) = (first as u32, (first + windows.len()) as u32);
-        (entry.tag, entry.review) = (self.tags.len() as u32, review);
+        Trace::ahead(base, block as usize, max_cells, source, tapes)
+    }
+
+    fn show(&mut self, point: usize, shape: &Shape) {
+        let windows = shape.windows();
+        let entry = &mut self.points[point];
+        (entry.first, entry.end) = (self.windows.len() as u32, (self.windows.len() + windows.len()) as u32);
+        (entry.tag, entry.review) = (self.tags.len() as u32, self.policy.first_review);
         entry.in_one_word = windows.iter().all(|window| window.masks[1] == 0);
-        if self.first_tags[block] == 0 {
-            self.first_tags[block] = entry.tag;
+        let first_tag = &mut self.first_tags[entry.block as usize];
+        if *first_tag == 0 {
+            *first_tag = entry.tag;
         }
-        self.tags.push((block as u32, entry.first..entry.end));
+        self.tags.push((entry.block, entry.first..entry.end));
+        self.windows.extend(windows);
     }
 
-    /// Lets a block have wider windows if its contents are met again and again, and narrower ones again if they were better.
+    /// Reviews the windows of a point: one call follows one trace. After the last trace, the windows are replaced if others of the same
+    /// budget or the next one determine more of the traces' steps. If they do not, the next review tries one more budget.
     #[cold]
-    pub(super) fn review(&mut self, block: usize) {
-        let entry = self.of_block[block];
-        let rate = |entry: &EntryPoint| entry.steps as f64 / f64::from(entry.uses.max(1));
-        let widest = usize::from(entry.budget) + 1 == BUDGETS.len();
-        let wider = EntryPoint { budget: entry.budget + 1, ..EntryPoint::default() };
-        if let Some(before) = self.before[block].filter(|_| !entry.accepted) {
-            if rate(&entry) < GAIN * rate(&before) {
-                // What is not wide enough for the next round of a loop is no better and shows no more contents; the next width may be
-                // much better.
-                match widest || entry.n_known > before.n_known {
-                    true => self.restore(block, before),
-                    false => self.of_block[block] = wider,
-                }
-                return;
+    pub(super) fn review(
+        &mut self,
+        point: usize,
+        source: &mut Source<'_, '_>,
+        tapes: &Tapes,
+    ) -> Result<(), TrainError> {
+        let entry = self.points[point];
+        if entry.uses / self.policy.uses_per_content < entry.n_contents {
+            self.points[point].review = 2 * entry.uses;
+            return Ok(());
+        }
+        let widest = usize::from(entry.budget + entry.reach).min(BUDGETS.len() - 1);
+        let trace = self.trace(point, BUDGETS[widest], source, tapes)?;
+        self.traces[point].push(trace);
+        if self.traces[point].len() < self.policy.n_traces {
+            self.points[point].review = entry.uses + self.policy.spacing;
+            return Ok(());
+        }
+        let traces = std::mem::take(&mut self.traces[point]);
+        let present = Trace::steps_within(&traces, &Shape::of(self.windows_of(point)));
+        let better = (usize::from(entry.budget)..=widest).find_map(|budget| {
+            let (steps, shape) = Trace::best(&traces, BUDGETS[budget])?;
+            (f64::from(steps) >= GAIN * f64::from(present)).then_some((budget, shape))
+        });
+        match better.filter(|(_, shape)| shape.n_cells() <= Window::ROOM) {
+            None => {
+                let (review, reach) = (REVIEW_FACTOR * entry.uses, entry.reach + 1);
+                self.points[point] = EntryPoint { review, reach: reach.min(BUDGETS.len() as u8), ..entry };
             }
-            self.of_block[block].accepted = true;
+            Some((budget, shape)) => {
+                self.replaced[point] = Some(entry);
+                self.points[point] = EntryPoint::new(entry.block, entry.complete, budget);
+                self.show(point, &shape);
+                self.n_replaced += 1;
+            }
         }
-        if widest {
-            self.of_block[block].review = u32::MAX;
-        } else if entry.uses / self.habits.worth < entry.n_known {
-            self.of_block[block].review = entry.uses.saturating_mul(2);
-        } else {
-            self.before[block] = Some(self.of_block[block]);
-            self.of_block[block] = wider;
-        }
+        Ok(())
     }
 
-    fn restore(&mut self, block: usize, before: EntryPoint) {
-        self.of_block[block] =
-            EntryPoint { review: before.uses.saturating_mul(AGAIN), accepted: true, ..before };
-        self.before[block] = None;
-    }
-
-    /// Notes a content that was not met before, and takes wide windows away from a block that shows too many.
-    pub(super) fn met(&mut self, block: usize) {
-        let entry = &mut self.of_block[block];
-        entry.n_known += 1;
-        if entry.n_known > self.habits.few
-            && entry.uses / self.habits.rare < entry.n_known
-            && let Some(before) = self.before[block]
-        {
-            self.restore(block, before);
+    /// Counts a new content of a point's windows, and withdraws wide windows that show too many.
+    pub(super) fn count_content(&mut self, point: usize) {
+        let entry = &mut self.points[point];
+        entry.n_contents += 1;
+        let Policy { max_contents, uses_per_trial_content, min_uses, .. } = self.policy;
+        let rare = entry.n_contents > max_contents && entry.uses / min_uses < entry.n_contents;
+        let costly = |replaced: &mut EntryPoint| {
+            entry.n_contents > max_contents + replaced.uses / uses_per_trial_content
+        };
+        if rare && let Some(replaced) = self.replaced[point].take_if(costly) {
+            let review = RESTORED_FACTOR * replaced.uses;
+            self.points[point] = EntryPoint { review, ..replaced };
+            self.traces[point].clear();
+            self.n_restored += 1;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use luge_net::{VertexTable, tracks};
 
-use super::{MAX_STEPS, POWERS, Record, Window};
+use super::{POWERS, Record, Window};
 use crate::{
     TrainError,
     exact::{
@@ -29,8 +29,8 @@ pub(super) struct Stepped {
     pub(super) right: u32,
     pub(super) flipped: u32,
     /// The tracks on which it depends on the cell under the head, and on the cell to which the head moves.
-    under: u32,
-    ahead: u32,
+    pub(super) under: u32,
+    pub(super) ahead: u32,
 }
 
 /// Steps that have been followed.
@@ -85,7 +85,7 @@ impl Walk {
     }
 
     /// How far the head of a track has come.
-    fn offset(&self, track: usize) -> i32 {
+    pub(super) fn offset(&self, track: usize) -> i32 {
         self.heads[track] - self.start[track]
     }
 
@@ -95,7 +95,7 @@ impl Walk {
     }
 
     /// On the cells of each track from one on, counted from its head.
-    fn around(block: usize, tapes: &Tapes, first: &[i32; MAX_ROWS]) -> Self {
+    pub(super) fn around(block: usize, tapes: &Tapes, first: &[i32; MAX_ROWS]) -> Self {
         let mut walk = Self::new(block);
         for (track, &first) in first.iter().enumerate().take(tapes.n_rows()) {
             let mut content = [0; 2];
@@ -154,7 +154,7 @@ impl Walk {
     fn symbols(&self, mask: u32, (left, right): (u32, u32)) -> Option<u32> {
         let mut symbols = 0;
         for track in tracks(mask) {
-            symbols |= self.symbol(track, way(track, left, right))? << track;
+            symbols |= self.symbol(track, direction(track, left, right))? << track;
         }
         Some(symbols)
     }
@@ -197,7 +197,7 @@ impl Walk {
         for track in tracks(flipped) {
             self.cells[track % N_HEADS] ^= 1 << (self.heads[track % N_HEADS] & 63);
         }
-        tracks(moves).for_each(|track| self.heads[track % N_HEADS] += way(track, left, right));
+        tracks(moves).for_each(|track| self.heads[track % N_HEADS] += direction(track, left, right));
         self.digest = visit(self.digest, from);
         if landscape < self.range.0 {
             self.range.0 = landscape;
@@ -214,115 +214,13 @@ impl Walk {
     /// Whether a head would come further than a macrostep may bring it.
     #[inline]
     fn goes_far(&self, moves: u32, (left, right): (u32, u32)) -> bool {
-        let far = |track: usize| (self.offset(track) + way(track, left, right)).abs() > REACH;
+        let far = |track: usize| (self.offset(track) + direction(track, left, right)).abs() > REACH;
         self.steps >= REACH as u32 && tracks(moves).any(far)
     }
 }
 
 /// How the head of a track moves.
 #[inline]
-fn way(track: usize, left: u32, right: u32) -> i32 {
+pub(super) fn direction(track: usize, left: u32, right: u32) -> i32 {
     (right >> track & 1) as i32 - (left >> track & 1) as i32
-}
-
-/// The cells of each track that steps depend on, counted from where its head was.
-#[derive(Clone, Debug)]
-pub(super) struct Shape {
-    /// The first and the last; none where the first comes after the last.
-    spans: [(i32, i32); MAX_ROWS],
-}
-
-impl Shape {
-    const EMPTY: Self = Self { spans: [(i32::MAX, i32::MIN); MAX_ROWS] };
-
-    fn add(&mut self, track: usize, offset: i32) {
-        let (first, last) = &mut self.spans[track];
-        (*first, *last) = ((*first).min(offset), (*last).max(offset));
-    }
-
-    fn n_bits(&self) -> u32 {
-        self.spans
-            .iter()
-            .map(|&(first, last)| if first <= last { (last - first + 1) as u32 } else { 0 })
-            .sum()
-    }
-
-    /// The windows, whose cells stand side by side in the content.
-    fn windows(&self) -> Vec<Window> {
-        let (mut windows, mut used) = (Vec::new(), 0);
-        for (track, &(first, last)) in
-            self.spans.iter().enumerate().filter(|(_, (first, last))| first <= last)
-        {
-            let width = (last - first + 1) as u32;
-            windows.push(Window::new(track, first, width, used));
-            used += width;
-        }
-        windows
-    }
-
-    /// What the first step from a block on can depend on, whatever is found.
-    fn first_step(table: &VertexTable, block: usize) -> Self {
-        let looks_at = table.looks_at(block);
-        let mut places: Vec<usize> =
-            table.vertices_of(block).map(|v| table.place(block, table.symbols(v))).collect();
-        places.dedup();
-        let columns = places.into_iter().filter_map(|place| table.column_at(place));
-        let (put, left, right) =
-            columns.fold((0, 0, 0), |all, c| (all.0 | c.put, all.1 | c.left, all.2 | c.right));
-        let mut shape = Self::EMPTY;
-        tracks(looks_at | put).for_each(|track| shape.add(track, 0));
-        tracks(looks_at & left).for_each(|track| shape.add(track, -1));
-        tracks(looks_at & right).for_each(|track| shape.add(track, 1));
-        shape
-    }
-
-    /// The cells that the coming steps depend on, up to the last change of the block before they are more than so many. `None` if the first
-    /// step depends on too many.
-    pub(super) fn ahead(
-        block: usize,
-        most_bits: u32,
-        source: &mut Source<'_, '_>,
-        tapes: &Tapes,
-    ) -> Result<Option<Vec<Window>>, TrainError> {
-        let first = Self::first_step(source.table, block);
-        if first.n_bits() > Window::ROOM {
-            return Ok(None);
-        }
-        let widest = Window::WIDEST as i32;
-        let mut from = [-widest / 2; MAX_ROWS];
-        let mut shape = first.grown(Walk::around(block, tapes, &from), most_bits, source)?;
-        // Where steps have come to the end of what is shown, more is shown on that side.
-        let mut left = false;
-        for (from, &(low, high)) in from.iter_mut().zip(&shape.spans) {
-            if low == *from && high <= 1 {
-                (*from, left) = (2 - widest, true);
-            } else if high == *from + widest - 1 && low >= -1 {
-                (*from, left) = (-1, true);
-            }
-        }
-        if left {
-            shape = first.grown(Walk::around(block, tapes, &from), most_bits, source)?;
-        }
-        Ok(Some(shape.windows()))
-    }
-
-    /// With the cells that the steps of a walk depend on.
-    fn grown(&self, mut walk: Walk, most_bits: u32, source: &mut Source<'_, '_>) -> Result<Self, TrainError> {
-        let (mut shape, mut grown, mut entered) = (self.clone(), self.clone(), None);
-        while walk.steps < MAX_STEPS {
-            let block = walk.block;
-            let Some(stepped) = walk.step(source)? else { break };
-            let Stepped { left, right, under, ahead, .. } = stepped;
-            tracks(under).for_each(|track| shape.add(track, walk.offset(track) - way(track, left, right)));
-            tracks(ahead).for_each(|track| shape.add(track, walk.offset(track)));
-            if shape.n_bits() > most_bits {
-                break;
-            }
-            grown = shape.clone();
-            if walk.block != block {
-                entered = Some(grown.clone());
-            }
-        }
-        Ok(entered.unwrap_or(grown))
-    }
 }
