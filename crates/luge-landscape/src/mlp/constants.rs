@@ -45,10 +45,10 @@ pub struct MlpConstantsError {
     pub rate_exponent: i32,
 }
 
-/// The constants.
+/// The constants of the construction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MlpConstants {
-    /// A: what the network outputs while it runs.
+    /// A: the output while the network runs.
     pub carrier: f64,
     /// kappa: the output's slope in a register that flips.
     pub slope: f64,
@@ -58,8 +58,11 @@ pub struct MlpConstants {
     pub input_scale: f64,
     /// The rate of SGD: eps^2 / (A kappa).
     pub rate: f64,
-    /// How far a closed gate is below its kink: more than any register can reach.
+    /// The distance of a closed gate below its kink: larger than any register.
     pub gate: f64,
+    /// Whether copies of registers are saturated twice. After one saturation, slopes of very different sizes would be added
+    /// at the memory, and training fails.
+    pub saturates_twice: bool,
     /// The number of steps that they are chosen for.
     pub steps: u64,
     /// The arithmetic that they are chosen for.
@@ -69,7 +72,7 @@ pub struct MlpConstants {
 /// An inequality between numbers, to be printed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Inequality {
-    /// What it is for.
+    /// Its purpose.
     pub name: &'static str,
     /// The formula.
     pub formula: &'static str,
@@ -153,6 +156,7 @@ impl MlpConstants {
             input_scale: power(-34),
             rate: power(rate),
             gate: 8.0,
+            saturates_twice: true,
             steps,
             float,
         })
