@@ -1,20 +1,20 @@
-//! One step of a run, recomputed: the dense engine makes it by automatic differentiation from all weights, and
-//! every resulting weight is compared.
+//! Recomputes one step of a run with the dense engine, by automatic differentiation from all weights, and compares every
+//! resulting weight.
 
 use luge_net::{Columns, Network, SparseValues, Values};
 
 use crate::{Dense, Engine, Precision, Rate, Snapshot, TrainError};
 
-/// How far a weight of size 1 may be from the dense engine's if numbers are rounded: because the gain of the carrier is not
-/// exactly 1, or constants are not powers of two.
+/// The largest difference of a weight of size 1 from the dense engine's where numbers are rounded: because the gain of the
+/// carrier is not exactly 1, or constants are not powers of two.
 pub const ROUNDING: f64 = 1.0 / (1_u64 << 40) as f64;
 
-/// What the dense engine says about one step.
+/// The comparison of one step with the dense engine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Agreement {
     /// The dense engine's loss before the step.
     pub loss: f64,
-    /// How many weights were compared.
+    /// Number of compared weights.
     pub n_weights: usize,
     /// The largest difference of a weight.
     pub largest: f64,
@@ -29,16 +29,16 @@ impl Agreement {
     }
 }
 
-/// A weight that the dense engine moved elsewhere.
+/// A weight that the dense engine updates to another value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Difference {
     /// The parameter's name.
     pub parameter: String,
     /// The position in it, row by row.
     pub index: usize,
-    /// Where automatic differentiation leads.
+    /// Its value by automatic differentiation.
     pub dense: f64,
-    /// Where the run went.
+    /// Its value in the run.
     pub found: f64,
 }
 

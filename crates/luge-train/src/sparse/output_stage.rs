@@ -1,4 +1,4 @@
-//! What an extended network adds to its landscape: labels, switches, carrier, squared error.
+//! The part of an extended network outside its landscape: labels, switches, carrier, squared error.
 
 use std::cell::Cell;
 
@@ -9,7 +9,7 @@ use luge_net::{
 
 use crate::{PackedCells, TrainError, snapshot::written_cells};
 
-/// The labels, and what follows from them.
+/// The labels, and what is computed from them.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputStage<'n> {
     network: &'n Network,
@@ -19,7 +19,7 @@ pub(crate) struct OutputStage<'n> {
     pub(crate) labels: Values,
     /// y.
     targets: Values,
-    /// psi: 1 before the labels are read, 0 after.
+    /// psi: 1 before the labels are copied, 0 after.
     initial: f64,
     carrier: CarrierState,
 }
@@ -29,7 +29,7 @@ pub(crate) struct OutputStage<'n> {
 enum CarrierState {
     /// The label and the target of the first entry, which carries the loss, and the squares of all other residuals.
     Offset { first: f64, target: f64, others: f64 },
-    /// The direction f, and a cache of results: without drift a landscape's loss has few values.
+    /// The direction f, and a cache of results, because without drift a landscape's loss has few values.
     Direction { f: Vec<f64>, recent: Vec<Cell<(u64, Carried)>> },
 }
 
@@ -66,7 +66,7 @@ impl<'n> OutputStage<'n> {
         Ok(stage)
     }
 
-    /// Whether the labels are still to be read: then the output is z itself.
+    /// Whether the labels have not been copied yet. Then the output is z itself.
     pub(crate) fn waiting(&self) -> Result<bool, TrainError> {
         match self.initial {
             1.0 => Ok(true),
@@ -90,18 +90,18 @@ impl<'n> OutputStage<'n> {
         self.wiring.running.at(landscape).total_cmp(&1.0).is_eq()
     }
 
-    /// z + r - y: the residuals before the labels are read, and the gradient of the loss by z.
+    /// z + r - y: the residuals before the labels are copied, and the gradient of the loss by z.
     fn residuals(&self) -> impl Iterator<Item = f64> {
         let copied = self.labels.data.iter().map(|z| z + self.wiring.label_offset);
         copied.zip(&self.targets.data).map(|(copied, y)| copied - y)
     }
 
-    /// The loss before the labels are read.
+    /// The loss before the labels are copied.
     pub(crate) fn waiting_loss(&self) -> f64 {
         0.5 * self.residuals().map(|r| r * r).sum::<f64>()
     }
 
-    /// The step that reads the labels; no other weight has a gradient there.
+    /// Makes the step that copies the labels. No other weight has a gradient there.
     pub(crate) fn read_labels(&mut self) {
         let rate = faults::number("label rate", 1.0, 0.999);
         let moved: Vec<f64> =
@@ -148,7 +148,7 @@ impl<'n> OutputStage<'n> {
         Carried { loss: 0.5 * squares, gain }
     }
 
-    /// The loss once both switches are closed: that of the primary network. `cell` says what a cell of a track holds.
+    /// The loss of the primary network, once both switches are closed. `cell` returns the value of a cell of a track.
     pub(crate) fn primary_loss_of(&self, layers: &SparseLayers, cell: &dyn Fn(usize, i64) -> f64) -> f64 {
         let weights = self.weights(Some((layers, cell)));
         let out = evaluate_node(self.network, &weights, &self.inputs, self.wiring.primary);
@@ -203,7 +203,7 @@ pub(crate) fn fixed_rows(
     rows.iter().map(PackedCells::without_blank_end).collect()
 }
 
-/// The layers, and what a cell of a track holds.
+/// The layers, and a function that returns the value of a cell of a track.
 type Tapes<'a> = (&'a SparseLayers, &'a dyn Fn(usize, i64) -> f64);
 
 /// The weights that the evaluated nodes depend on: labels, and the cells of an engine.
