@@ -117,7 +117,7 @@ impl<'n> Sparse<'n> {
                 return Err(TrainError::Shapes { what: "labels" });
             }
             let labels = Values::new(shape, snapshot.labels.clone());
-            output_stage = Some(OutputStage::new(network, wiring, &labels, inputs)?);
+            output_stage = Some(OutputStage::new(network, wiring, labels, inputs));
         }
         let tapes = snapshot.tapes.iter().zip(layers.table.rows()).map(|(tape, &row)| {
             let trained = row < layers.table.n_trained();

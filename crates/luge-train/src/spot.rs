@@ -133,39 +133,29 @@ impl<'n> SpotCheck<'n> {
         };
         let mut agreement = Agreement { loss, n_weights: 0, largest: 0.0, differs: None };
         for (block, (dense, found)) in stepped.iter().zip(end).enumerate() {
-            let Some(merged) = merged.as_ref().filter(|merged| merged.is_wide(found)) else {
-                for (index, &dense) in dense.data.iter().enumerate() {
-                    self.compare(&mut agreement, (block, index), (dense, found.entry(index)), (1, tolerance));
-                }
-                continue;
-            };
-            for row in 0..found.shape.rows {
-                for kind in merged.kinds() {
-                    let index = row * found.shape.cols + kind.column;
-                    let both = (dense.at(row, kind.place), found.entry(index));
-                    self.compare(&mut agreement, (block, index), both, (kind.count, tolerance));
+            // The first of several equal weights, their number, and the dense engine's value.
+            let weights: Box<dyn Iterator<Item = (usize, usize, f64)>> =
+                match merged.as_ref().filter(|merged| merged.is_wide(found)) {
+                    None => Box::new(dense.data.iter().enumerate().map(|(index, &dense)| (index, 1, dense))),
+                    Some(merged) => Box::new((0..found.shape.rows).flat_map(move |row| {
+                        let first = row * found.shape.cols;
+                        let kinds = merged.kinds().iter();
+                        kinds.map(move |kind| (first + kind.column, kind.count, dense.at(row, kind.place)))
+                    })),
+                };
+            for (index, count, dense) in weights {
+                let found = found.entry(index);
+                let difference = (dense - found).abs();
+                agreement.n_weights += count;
+                agreement.largest = agreement.largest.max(difference);
+                let far = difference.is_nan() || difference > tolerance * dense.abs().max(1.0);
+                if far && agreement.differs.is_none() {
+                    let parameter = self.network.parameters()[block].name.clone();
+                    agreement.differs = Some(Difference { parameter, index, dense, found });
                 }
             }
         }
         Ok(agreement)
-    }
-
-    /// Compares `count` equal weights, the first of them at this place, with the dense engine's.
-    fn compare(
-        &self,
-        agreement: &mut Agreement,
-        (block, index): (usize, usize),
-        (dense, found): (f64, f64),
-        (count, tolerance): (usize, f64),
-    ) {
-        agreement.n_weights += count;
-        let difference = (dense - found).abs();
-        agreement.largest = agreement.largest.max(difference);
-        let far = difference.is_nan() || difference > tolerance * dense.abs().max(1.0);
-        if far && agreement.differs.is_none() {
-            let parameter = self.network.parameters()[block].name.clone();
-            agreement.differs = Some(Difference { parameter, index, dense, found });
-        }
     }
 
     fn weights(&self, snapshot: &Snapshot) -> Result<Vec<SparseValues>, SpotError> {

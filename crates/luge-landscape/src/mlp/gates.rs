@@ -16,9 +16,16 @@ pub(super) fn network(circuit: &Circuit, readout: &Readout, constants: &MlpConst
     let mut wiring = Wiring { circuit, constants, stack: Stack::new(n_inputs) };
     let registers = wiring.registers();
     let sample = circuit.samples().map(|shape| wiring.slots(shape));
-    let query = wiring.query();
-    let wires = wiring.logic(&registers, sample.as_ref(), &query);
-    wiring.finish(readout, &registers, sample.as_ref(), &query, &wires)
+    let sources = Sources { registers, sample, query: wiring.query() };
+    let wires = wiring.logic(&sources);
+    wiring.finish(readout, &sources, &wires)
+}
+
+/// What the logic is computed from: the memory, and the bits of the current input.
+struct Sources {
+    registers: Vec<Cell>,
+    sample: Option<SlotCells>,
+    query: Vec<Operand>,
 }
 
 /// A number in memory, amplified, and its clean copies.
@@ -151,13 +158,8 @@ impl Wiring<'_> {
     }
 
     /// The wires that something depends on, in the order of the circuit's gates.
-    fn logic(
-        &mut self,
-        registers: &[Cell],
-        sample: Option<&SlotCells>,
-        query: &[Operand],
-    ) -> BTreeMap<u32, Operand> {
-        let circuit = self.circuit;
+    fn logic(&mut self, Sources { registers, sample, query }: &Sources) -> BTreeMap<u32, Operand> {
+        let (circuit, sample) = (self.circuit, sample.as_ref());
         let mut needed = vec![false; circuit.gates().len()];
         let targets = circuit.registers().iter().map(|register| register.target);
         // Without samples nothing depends on `next`, whose logic may be the deepest.
@@ -211,18 +213,11 @@ impl Wiring<'_> {
         }
     }
 
-    fn finish(
-        mut self,
-        readout: &Readout,
-        registers: &[Cell],
-        sample: Option<&SlotCells>,
-        query: &[Operand],
-        wires: &BTreeMap<u32, Operand>,
-    ) -> Sequential {
-        let circuit = self.circuit;
+    fn finish(mut self, readout: &Readout, sources: &Sources, wires: &BTreeMap<u32, Operand>) -> Sequential {
+        let (circuit, Sources { registers, sample, query }) = (self.circuit, sources);
         let halted = literal(wires, circuit.halted());
         let mut running = vec![!halted];
-        running.extend(sample.map(|sample| sample.full));
+        running.extend(sample.as_ref().map(|sample| sample.full));
         let run = self.stack.and(&running).into();
         let mut openings = self.flips(registers, run, wires);
         let mut taking = None;

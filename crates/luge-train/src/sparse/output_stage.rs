@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use luge_net::{
-    Carrier, Network, NodeId, Op, OutputWiring, ParameterId, SparseLayers, Values, Weights, bias_rows,
+    Carrier, Network, NodeId, OutputWiring, ParameterId, SparseLayers, Values, Weights, bias_rows,
     evaluate_changing_rows, evaluate_node, faults,
 };
 
@@ -44,26 +44,18 @@ pub(crate) struct Carried {
 }
 
 impl<'n> OutputStage<'n> {
-    pub(crate) fn new(
-        network: &'n Network,
-        wiring: OutputWiring,
-        labels: &Values,
-        inputs: &[Values],
-    ) -> Result<Self, TrainError> {
-        let Op::Input(targets) = network.node(wiring.targets).op else {
-            return Err(TrainError::NotSparse { why: "the targets are not an input" });
-        };
+    pub(crate) fn new(network: &'n Network, wiring: OutputWiring, labels: Values, inputs: &[Values]) -> Self {
         let mut stage = Self {
             network,
             wiring,
             inputs: inputs.to_vec(),
-            labels: labels.clone(),
-            targets: inputs[targets.index()].clone(),
+            labels,
+            targets: inputs[wiring.targets_input].clone(),
             initial: 0.0,
             carrier: CarrierState::Offset { first: 0.0, target: 0.0, others: 0.0 },
         };
         stage.refresh();
-        Ok(stage)
+        stage
     }
 
     /// Whether the labels have not been copied yet. Then the output is z itself.
