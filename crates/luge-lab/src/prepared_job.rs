@@ -11,7 +11,7 @@ use luge::{
     trace::PreparedTrace,
     training::PreparedTraining,
 };
-use luge_landscape::{AskedConstants, Bounds, Control, Landscape, LandscapeKind, LandscapeOptions};
+use luge_landscape::{Bounds, ConstantOptions, Control, Landscape, LandscapeKind, LandscapeOptions};
 use luge_machine::{Machine, NormalForm, Step, lowering::Lowered};
 use luge_net::{Form, SparseLayers};
 use serde_json::Value;
@@ -287,16 +287,16 @@ pub(super) fn small_landscape(normal: &NormalForm, around: &LandscapeOptions) ->
 }
 
 /// The constants that a network was built with.
-fn constants_of(layers: &SparseLayers) -> AskedConstants {
+fn constants_of(layers: &SparseLayers) -> ConstantOptions {
     match layers.form {
-        Form::Slides { offset, symbol, head_rate, .. } => AskedConstants {
+        Form::Slides { offset, symbol, head_rate, .. } => ConstantOptions {
             base: Some((symbol * head_rate).abs()),
             scale: Some(1.0 / head_rate),
             offset: Some(offset),
             drop: None,
         },
         Form::Targets { offset, drop } => {
-            AskedConstants { offset: Some(offset), drop: Some(drop), ..AskedConstants::default() }
+            ConstantOptions { offset: Some(offset), drop: Some(drop), ..ConstantOptions::default() }
         }
     }
 }

@@ -48,8 +48,9 @@ impl CarvedLandscape {
         }
         let constants = PlainConstants::choose(n_tapes, &options.constants)?;
         let control = Control::new(normal, options.vertices, 1);
-        let tapes = Tapes { n_cells: options.n_cells, read_only };
-        let (loss, weights) = plain::build(g, &control, tapes, &constants, &options.corrections);
+        let LandscapeOptions { n_cells, ref corrections, .. } = *options;
+        let tapes = Tapes { control: &control, corrections, n_cells, read_only };
+        let (loss, weights) = plain::build(g, tapes, &constants);
         Ok(Self::new(options, loss, constants.bounds(n_tapes), StateEncoding::Outside { control, weights }))
     }
 
@@ -72,12 +73,12 @@ impl CarvedLandscape {
         let LandscapeOptions { kind, vertices, n_cells, ref corrections, .. } = *options;
         let n_copies = if kind == LandscapeKind::Relu { corrections.n_copies as usize } else { 1 };
         let control = Control::new(normal, vertices, n_copies);
-        let tapes = Tapes { n_cells, read_only };
+        let tapes = Tapes { control: &control, corrections, n_cells, read_only };
         let vertex_loss = |g: &mut GraphBuilder, vertex| match kind {
-            LandscapeKind::Relu => relu::vertex_loss(g, &control, constants, corrections, vertex),
+            LandscapeKind::Relu => relu::vertex_loss(g, tapes, constants, vertex),
             _ => compact::vertex_loss(g, &control, constants, vertex),
         };
-        let (loss, weights) = compact::build(g, &control, tapes, constants, corrections, vertex_loss);
+        let (loss, weights) = compact::build(g, tapes, constants, vertex_loss);
         let bounds = constants.bounds(normal.n_tapes());
         Self::new(options, loss, bounds, StateEncoding::Outside { control, weights })
     }
@@ -225,7 +226,7 @@ impl CarvedLandscape {
     }
 }
 
-/// Refuses landscapes with too many vertices, columns or edges before anything is built.
+/// Checks the numbers of vertices, columns and edges before anything is built.
 pub(crate) fn check_size(
     normal: &NormalForm,
     kind: LandscapeKind,

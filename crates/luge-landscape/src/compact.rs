@@ -1,34 +1,33 @@
-//! `compact`: product units, no tripled states. Also what it shares with `relu`.
+//! `compact`: product units, no tripled states. Also the code that it shares with `relu`.
 //!
-//! Paper: §4.4, (15), with the slopes of its ReLU units; Departs from the paper: the units themselves.
+//! Paper: §4.4, (15), with the slopes of its ReLU units. Departs from the paper: the units themselves.
 
 use luge_net::{Arcs, GraphBuilder, LinearMap, NodeId, StepRule, faults};
 
 use crate::{
-    Control, Corrections, ExternalConstants,
+    Control, ExternalConstants,
     constants::cube,
-    tapes::{self, Tapes, Weights},
+    relu::relu_of,
+    tapes::{Tapes, Weights, read, squared_distance},
 };
 
 /// l(x, T, H) of docs/construction.md, section 4, for `compact` and `relu`, which differ only in l_S (`vertex_loss`).
 pub(crate) fn build(
     g: &mut GraphBuilder,
-    control: &Control,
-    tapes: Tapes,
+    tapes: Tapes<'_>,
     constants: &ExternalConstants,
-    corrections: &Corrections,
     vertex_loss: impl FnOnce(&mut GraphBuilder, NodeId) -> Vec<(f64, NodeId)>,
 ) -> (NodeId, Weights) {
     let ExternalConstants { base: b, scale: gamma, offset: c } = *constants;
-    let weights = Weights::new(g, control, tapes, StepRule::Simplex, 1.0 / gamma);
+    let weights = tapes.weights(g, StepRule::Simplex, 1.0 / gamma);
     let (x, tape, head) = (weights.vertex.1, weights.tape, weights.head.1);
 
-    let now = g.linear("now", control.arcs(Arcs::Now), x);
-    let moved = tapes::shift(g, control, corrections, x, head);
+    let now = g.linear("now", tapes.control.arcs(Arcs::Now), x);
+    let moved = tapes.shift(g, x, head);
     let fixed_head = g.stop_gradient("[head]", head);
-    let read_now = tapes::read(g, "read", tape, fixed_head);
-    let next = tapes::write(g, control, corrections, x, read_now);
-    let ahead = tapes::read_ahead(g, corrections, (tape, head), (read_now, next), moved);
+    let read_now = read(g, "read", tape, fixed_head);
+    let next = tapes.write(g, x, read_now);
+    let ahead = tapes.read_ahead(g, (tape, head), (read_now, next), moved);
 
     let fixed_next = g.stop_gradient("[next]", next);
     let fixed_ahead = g.stop_gradient("[read ahead]", ahead);
@@ -36,9 +35,9 @@ pub(crate) fn build(
     let one = g.scalar("one", 1.0);
     let mut terms = vec![(c, one)];
     terms.extend(vertex_loss(g, x));
-    terms.push(tapes::squared_distance(g, "write residual", gamma / 2.0, read_now, fixed_next));
-    terms.push(tapes::squared_distance(g, "read residual", 2.0 * b * b * gamma, fixed_ahead, now));
-    terms.push(tapes::squared_distance(g, "move residual", gamma / 2.0, fixed_moved, head));
+    terms.push(squared_distance(g, "write residual", gamma / 2.0, read_now, fixed_next));
+    terms.push(squared_distance(g, "read residual", 2.0 * b * b * gamma, fixed_ahead, now));
+    terms.push(squared_distance(g, "move residual", gamma / 2.0, fixed_moved, head));
     (g.sum("landscape", terms), weights)
 }
 
@@ -53,8 +52,7 @@ pub(crate) fn vertex_loss(
     let dips = control.arcs(Arcs::Dips { weight: 4.0 });
     let has_dips = dips.n_outputs() > 0;
 
-    let gate = g.linear("gate", LinearMap::diagonal(control.n_vertices(), 4.0, -3.0), x);
-    let gate = g.relu("gate", gate);
+    let gate = relu_of(g, "gate", LinearMap::diagonal(control.n_vertices(), 4.0, -3.0), x);
     let marginals = g.linear("marginals", control.arcs(Arcs::Marginals), x);
     // (W x)_v = -b^3 g X_q' - b g sum_i Y_{q',i,t_i}, through the marginals of x, and without its diagonal.
     let mut rows = g.linear("successors", control.arcs(Arcs::Successors { block, symbol }), marginals);
@@ -71,14 +69,13 @@ pub(crate) fn vertex_loss(
     let slides = g.sum_all("slides", slides);
     let mut terms = vec![(1.0, levels), (4.0, slides)];
     if has_dips {
-        let dip = g.linear("dip", dips.with_same_bias(-3.5), x);
-        let dip = g.relu("dip", dip);
+        let dip = relu_of(g, "dip", dips.with_same_bias(-3.5), x);
         terms.push((2.0, g.linear("dip", control.arcs(Arcs::DipLevels { block, symbol }), dip)));
     }
     terms
 }
 
-/// What every symbol that stays the same adds to the weight of an edge: -b gamma.
+/// The number that every symbol that stays the same adds to the weight of an edge: -b gamma.
 fn symbol_weight(constants: &ExternalConstants) -> f64 {
     -constants.base * constants.scale
 }

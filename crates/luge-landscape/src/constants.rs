@@ -43,7 +43,7 @@ pub struct Bounds {
 /// The constants that the user sets; all others are chosen.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct AskedConstants {
+pub struct ConstantOptions {
     /// b of `compact` and `relu`.
     pub base: Option<f64>,
     /// gamma of `compact` and `relu`.
@@ -112,11 +112,11 @@ impl ExternalConstants {
     ///
     /// # Errors
     /// The inequality that the user's values violate.
-    pub fn choose(n_tapes: usize, asked: &AskedConstants) -> Result<Self, ConstantsError> {
-        let base = asked.base.unwrap_or_else(|| smallest_base(n_tapes));
-        let scale = asked.scale.unwrap_or(1.0);
+    pub fn choose(n_tapes: usize, given: &ConstantOptions) -> Result<Self, ConstantsError> {
+        let base = given.base.unwrap_or_else(|| smallest_base(n_tapes));
+        let scale = given.scale.unwrap_or(1.0);
         let needed = needed_offset(n_tapes, base, scale);
-        let constants = Self { base, scale, offset: asked.offset.unwrap_or(needed) };
+        let constants = Self { base, scale, offset: given.offset.unwrap_or(needed) };
         constants.check(n_tapes)?;
         Ok(constants)
     }
@@ -170,10 +170,10 @@ impl PlainConstants {
     ///
     /// # Errors
     /// The inequality that the user's values violate.
-    pub fn choose(n_tapes: usize, asked: &AskedConstants) -> Result<Self, ConstantsError> {
+    pub fn choose(n_tapes: usize, given: &ConstantOptions) -> Result<Self, ConstantsError> {
         let height = Self::running_height(n_tapes);
-        let drop = asked.drop.unwrap_or_else(|| power_of_two_from(4.0 * height));
-        let offset = asked.offset.unwrap_or(2.0 * drop);
+        let drop = given.drop.unwrap_or_else(|| power_of_two_from(4.0 * height));
+        let offset = given.offset.unwrap_or(2.0 * drop);
         if drop > 0.0 && 2.0 * drop <= offset && offset.is_finite() && offset - drop / 8.0 < offset {
             Ok(Self { drop, offset })
         } else {
@@ -261,31 +261,31 @@ mod tests {
     #[test]
     fn constants_that_round_together_are_refused() {
         let refused = |base, scale, offset| {
-            let asked = AskedConstants { base, scale, offset, drop: None };
-            matches!(ExternalConstants::choose(1, &asked), Err(ConstantsError::Rounding { .. }))
+            let given = ConstantOptions { base, scale, offset, drop: None };
+            matches!(ExternalConstants::choose(1, &given), Err(ConstantsError::Rounding { .. }))
         };
         assert!(refused(None, None, Some(1e300)));
         assert!(refused(None, Some(1e-310), None));
         assert!(refused(Some(1e60), None, None));
         assert!(!refused(Some(64.0), Some(0.25), None));
-        let plain = AskedConstants { offset: Some(1e300), ..AskedConstants::default() };
+        let plain = ConstantOptions { offset: Some(1e300), ..ConstantOptions::default() };
         assert!(PlainConstants::choose(1, &plain).is_err());
     }
 
     #[test]
     fn given_constants_are_checked() {
-        let asked = |base, scale, offset| AskedConstants { base, scale, offset, drop: None };
-        let message = |asked: AskedConstants| ExternalConstants::choose(1, &asked).unwrap_err().to_string();
+        let given = |base, scale, offset| ConstantOptions { base, scale, offset, drop: None };
+        let message = |given: ConstantOptions| ExternalConstants::choose(1, &given).unwrap_err().to_string();
         assert_eq!(
-            message(asked(Some(8.0), None, None)),
+            message(given(Some(8.0), None, None)),
             "base 8 is too small for d = 1: b^3 > 8 b^2 d + 3 d is violated (512 <= 515)"
         );
-        assert_eq!(message(asked(None, Some(0.0), None)), "scale 0 violates 0 < gamma < infinity");
+        assert_eq!(message(given(None, Some(0.0), None)), "scale 0 violates 0 < gamma < infinity");
         assert_eq!(
-            message(asked(None, None, Some(8000.0))),
+            message(given(None, None, Some(8000.0))),
             "offset 8000 is too small: c >= 2 (b^3 + d b) gamma = 8224 is violated"
         );
-        let plain = AskedConstants { drop: Some(9.0), offset: Some(17.0), ..AskedConstants::default() };
+        let plain = ConstantOptions { drop: Some(9.0), offset: Some(17.0), ..ConstantOptions::default() };
         assert_eq!(
             PlainConstants::choose(1, &plain).unwrap_err().to_string(),
             "drop 9 and offset 17 violate 0 < Omega <= c / 2"

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use luge_machine::{Bits, Machine, Move, NormalForm, StateId, SymbolId, Write};
+use luge_machine::{Bits, Machine, Move, NormalForm, StateId, SymbolId, TapeId, Write};
 use luge_net::{Arcs, Block, Column, LinearMap, VertexTable, deposit, faults};
 
 /// Which symbols distinguish the vertices of a state.
@@ -20,7 +20,7 @@ pub enum VertexSet {
 luge_net::names!(VertexSet, "set of vertices", LookedAt "looked-at", All "all");
 
 impl VertexSet {
-    /// How many vertices a machine has, its states not copied.
+    /// Number of vertices of a machine whose states are not copied.
     pub fn n_vertices(self, normal: &NormalForm) -> u64 {
         let machine = normal.machine();
         let tapes = |state| match self {
@@ -46,17 +46,17 @@ pub struct Control {
 pub struct Vertex {
     /// The machine's state.
     pub state: StateId,
-    /// Which copy of it.
+    /// The copy of the state.
     pub copy: usize,
     /// The tapes whose symbols distinguish it from the state's other vertices.
     pub looks_at: Bits,
     /// The symbols under the heads of these tapes; all other bits are 0.
     pub reads: Bits,
-    /// What the machine does here; `None` where it halts.
+    /// The step of the machine; `None` where it halts.
     pub step: Option<VertexStep>,
 }
 
-/// What the machine does at a vertex.
+/// The step of the machine at a vertex.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VertexStep {
     /// The next state and its copy, as one index.
@@ -70,7 +70,7 @@ pub struct VertexStep {
 }
 
 impl VertexStep {
-    /// The symbol on a tape after the step, where `found` was before it.
+    /// The symbol on a tape after the step, if it was `found` before.
     pub fn written(&self, tape: usize, found: bool) -> bool {
         if self.known.get(tape) { self.write.get(tape) } else { found }
     }
@@ -86,12 +86,11 @@ impl Control {
         let rows = read_only.iter().map(|&r| if r { &mut read_only_row } else { &mut writable_row }.next());
         let rows = rows.map(|row| row.expect("one row per tape")).collect();
         let mut blocks = Vec::with_capacity(normal.n_states() * n_copies);
-        let all = machine.tape_ids().fold(0, |mask, tape| mask | 1 << tape.index());
         for state in machine.state_ids() {
             let depends_on = depends_on(machine, state);
             let looks_at = match vertices {
                 VertexSet::LookedAt => depends_on,
-                VertexSet::All => all,
+                VertexSet::All => mask(machine.tape_ids()),
             };
             for copy in 0..n_copies {
                 let columns = (0..1_u32 << depends_on.count_ones())
@@ -113,7 +112,7 @@ impl Control {
         self.table.n_tracks()
     }
 
-    /// Number of tapes that are trainable weights.
+    /// Number of tapes that are weights.
     pub fn n_writable(&self) -> usize {
         self.table.n_trained()
     }
@@ -132,7 +131,7 @@ impl Control {
     pub fn at(&self, vertex: usize) -> Vertex {
         let (block, symbols) = (self.table.block(vertex), self.table.symbols(vertex));
         let looks_at = self.table.looks_at(block);
-        let way = |offset: i64| match offset {
+        let head_move = |offset: i64| match offset {
             -1 => Move::Left,
             0 => Move::Stay,
             _ => Move::Right,
@@ -141,7 +140,7 @@ impl Control {
             next: column.next as usize,
             known: Bits(looks_at | column.put),
             write: Bits(column.written(symbols)),
-            moves: (0..self.n_tapes()).map(|tape| way(column.offset(tape))).collect(),
+            moves: (0..self.n_tapes()).map(|tape| head_move(column.offset(tape))).collect(),
         });
         let state = StateId::new(block / self.n_copies);
         Vertex { state, copy: block % self.n_copies, looks_at: Bits(looks_at), reads: Bits(symbols), step }
@@ -158,7 +157,7 @@ impl Control {
         luge_net::tracks((self.table.symbols(vertex) ^ reads.0) & looks_at).next()
     }
 
-    /// Which copy of its state a vertex belongs to, and how many there are.
+    /// The copy of its state that a vertex belongs to, and the number of copies.
     pub fn copy_of(&self, vertex: usize) -> (usize, usize) {
         (self.table.block(vertex) % self.n_copies, self.n_copies)
     }
@@ -191,10 +190,14 @@ impl Control {
 
 /// S(q) as a mask.
 fn depends_on(machine: &Machine, state: StateId) -> u32 {
-    machine.looked_at(state).fold(0, |mask, tape| mask | 1 << tape.index())
+    mask(machine.looked_at(state))
 }
 
-/// What the machine does in a state on these symbols; the next state's copy is `next_copy`.
+fn mask(tapes: impl Iterator<Item = TapeId>) -> u32 {
+    tapes.fold(0, |mask, tape| mask | 1 << tape.index())
+}
+
+/// The step of the machine in a state on these symbols; the next state's copy is `next_copy`.
 fn column(
     machine: &Machine,
     state: StateId,
@@ -207,12 +210,12 @@ fn column(
     let rule = machine.rule_for(state, &symbols)?;
     let next = u32::try_from(rule.next.index() * n_copies + next_copy).expect("at most 2^32 states");
     let mut column = Column { next, put: 0, plus: 0, left: 0, right: 0 };
-    for (tape, (write, way)) in rule.writes.iter().zip(&rule.moves).enumerate() {
+    for (tape, (write, head)) in rule.writes.iter().zip(&rule.moves).enumerate() {
         if let Write::Put(symbol) = write {
             column.put |= 1 << tape;
             column.plus |= u32::from(symbol.0 == 1) << tape;
         }
-        match way {
+        match head {
             Move::Left => column.left |= 1 << tape,
             Move::Right => column.right |= 1 << tape,
             Move::Stay => {}

@@ -17,7 +17,7 @@ use std::ops::Range;
 use luge_net::{GraphBuilder, Network, NodeId, ParameterId, Shape, SparseValues, StepRule, Values, faults};
 
 use crate::{
-    AskedConstants, Bounds, BuildError, Configuration, Control, Corrections, LandscapeKind, Primary,
+    Bounds, BuildError, Configuration, ConstantOptions, Control, Corrections, LandscapeKind, Primary,
     Undecodable, VertexSet, carved::CarvedLandscape,
 };
 pub use bits::BitConversion;
@@ -48,16 +48,16 @@ impl Default for ExtendedCorrections {
     }
 }
 
-/// What to build around a learner.
+/// Options for an extended network.
 #[derive(Clone, Debug)]
 pub struct ExtendedOptions {
     /// Which landscape.
     pub kind: LandscapeKind,
     /// Which symbols distinguish vertices.
     pub vertices: VertexSet,
-    /// How l_TM reaches the output.
+    /// How l_TM is carried to the output.
     pub carrier: Carrier,
-    /// How numbers become bits and bits numbers.
+    /// How numbers are converted to bits and back.
     pub bits: BitConversion,
     /// tau: cells per tape.
     pub n_cells: usize,
@@ -70,7 +70,7 @@ pub struct ExtendedOptions {
     /// A bound on the final loss; by default it follows from the format and the primary network.
     pub final_loss: Option<f64>,
     /// The landscape's constants; the scale is chosen so that the final loss fits below the stopping level.
-    pub constants: AskedConstants,
+    pub constants: ConstantOptions,
     /// Corrections inside the landscape.
     pub corrections: Corrections,
     /// Corrections of the network around it.
@@ -78,8 +78,8 @@ pub struct ExtendedOptions {
 }
 
 impl ExtendedOptions {
-    fn window(&self) -> DataWindow<'_> {
-        DataWindow { layout: &self.layout, n_cells: self.n_cells, first_cells: &self.first_cells }
+    fn window<'a>(&'a self, learner: &'a Learner) -> DataWindow<'a> {
+        DataWindow { learner, layout: &self.layout, n_cells: self.n_cells, first_cells: &self.first_cells }
     }
 }
 
@@ -100,10 +100,10 @@ pub enum ExtendedError {
         /// Bits per number.
         n_bits: usize,
     },
-    /// Learners that take samples from a stream need another network.
+    /// The learner takes samples from a stream, which needs another network.
     #[error("the learner takes samples from a stream, not from a table")]
     TakesSamples,
-    /// There is nothing to learn from.
+    /// There are no samples.
     #[error("the data have no samples")]
     NoSamples,
     /// Data or theta would lie outside the network's tapes.
@@ -147,7 +147,7 @@ pub struct Nodes {
     pub labels: NodeId,
     /// The read-only tapes as hidden units, if the landscape has tapes.
     pub read_only: Option<NodeId>,
-    /// theta, read off the tape.
+    /// theta, read from the tape.
     pub theta: NodeId,
     /// f_theta(x).
     pub primary: NodeId,
@@ -206,9 +206,10 @@ impl Extended {
 
         let ordered = numbers_in_order(g, &options.layout, x, fixed);
         let bits = options.bits.quantize(g, options.layout.format, ordered);
-        let blank = options.window().blank_start(learner);
+        let window = options.window(learner);
+        let blank = window.blank_start();
         let (carved, read_only) = wiring::carve(g, learner, primary, options, (bits, &blank))?;
-        let theta = read_theta(g, learner, primary, (&options.window(), options.bits), &carved.encoding);
+        let theta = read_theta(g, window, primary, options.bits, &carved.encoding);
         let first_primary = g.n_nodes();
         let output = primary.build(g, theta, x);
         let primary_nodes = first_primary..g.n_nodes();
@@ -216,16 +217,15 @@ impl Extended {
         let carried = if corrections.labels_stopped { fixed } else { copied };
         let carrier = carrier::carry(g, options.carrier, carved.loss, carried, corrections.guarded_carrier);
         let Bounds { stop, switch, .. } = carved.bounds;
-        let running = switch::ramp(g, "phi", carved.loss, stop, switch, corrections.ramps_rounded_once);
+        let running = switch::ramp(g, "phi", carved.loss, (stop, switch), corrections.ramps_rounded_once);
         let s_net = switch::switch(g, "s_net", running, carrier, output, corrections.select_switches);
 
         let smallest = options.layout.format.smallest_positive();
         let epsilon = smallest * smallest;
-        let squares = g.square("|z|^2", z);
-        let size = g.sum_all("|z|^2", squares);
+        let size = g.sum_of_squares("|z|^2", z);
         let epsilon = faults::number("epsilon", epsilon, epsilon * 4096.0);
-        let (low, high) = (epsilon / 3.0, epsilon * (2.0 / 3.0));
-        let initial = switch::falling_ramp(g, "psi", size, low, high, corrections.ramps_rounded_once);
+        let ends = (epsilon / 3.0, epsilon * (2.0 / 3.0));
+        let initial = switch::falling_ramp(g, "psi", size, ends, corrections.ramps_rounded_once);
         let out = switch::switch(g, "s_init", initial, copied, s_net, corrections.select_switches);
         let loss = wiring::least_squares(g, out, y);
         let nodes = Nodes {
@@ -286,7 +286,7 @@ impl Extended {
         self.carved.kind
     }
 
-    /// How l_TM reaches the output.
+    /// How l_TM is carried to the output.
     pub fn carrier(&self) -> Carrier {
         self.carrier
     }
@@ -375,7 +375,7 @@ fn check(learner: &Learner, primary: &dyn Primary, options: &ExtendedOptions) ->
     if !(0.0..=LARGEST_LOSS).contains(&bound) {
         return Err(ExtendedError::FinalLoss(bound));
     }
-    options.window().check(learner, primary)?;
+    options.window(learner).check(primary)?;
     if options.kind == LandscapeKind::Internal && layout.n_bits() > MAX_BITS {
         return Err(ExtendedError::TooManyBits(layout.n_bits()));
     }

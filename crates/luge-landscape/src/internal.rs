@@ -12,10 +12,10 @@ use crate::{
     relu::{Edge, on_edges, relu_of, weighed},
 };
 
-/// The most configurations a landscape may have.
+/// The largest number of configurations of a landscape.
 pub const MAX_VERTICES: usize = 1 << 16;
 
-/// The most cells that the configurations of a landscape may hold in all.
+/// The largest number of cells in all configurations of a landscape.
 const MAX_STORED_CELLS: usize = 1 << 27;
 
 /// Why `internal` cannot be built.
@@ -35,7 +35,7 @@ pub enum InternalError {
 }
 
 /// The configurations reachable from the declared inputs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Configurations {
     pub(crate) all: Vec<Configuration>,
     pub(crate) index: HashMap<Configuration, usize>,
@@ -45,7 +45,7 @@ pub(crate) struct Configurations {
     pub(crate) steps_left: Vec<Option<usize>>,
 }
 
-/// What comes after a configuration.
+/// The result of one step of the machine.
 enum After {
     Next(Configuration),
     Halted,
@@ -61,8 +61,7 @@ impl Configurations {
         if declared.is_empty() {
             return Err(InternalError::NothingDeclared);
         }
-        let mut found =
-            Self { all: Vec::new(), index: HashMap::new(), next: Vec::new(), steps_left: Vec::new() };
+        let mut found = Self::default();
         for first in declared {
             found.follow(normal, first.clone(), n_cells)?;
         }
@@ -81,34 +80,31 @@ impl Configurations {
         n_cells: usize,
     ) -> Result<(), InternalError> {
         let from = self.all.len();
-        let mut current = first;
+        let mut after = After::Next(first);
         // Steps left at the last new configuration: `None` if it leaves the tape or leads to one that never halts.
         let joins = loop {
-            if let Some(&known) = self.index.get(&current) {
-                if let Some(last) = self.next.last_mut().filter(|_| self.all.len() > from) {
-                    *last = Some(known);
-                }
+            let current = match after {
+                After::Next(next) => next,
+                After::Halted => break Some(0),
+                After::LeavesTape => break None,
+            };
+            let known = self.index.get(&current).copied();
+            if let Some(last) = self.next[from..].last_mut() {
+                *last = known.or(Some(self.all.len()));
+            }
+            if let Some(known) = known {
                 // A run that returns to one of its own configurations never halts.
                 break if known >= from { None } else { self.steps_left[known].map(|k| k + 1) };
-            }
-            if self.all.len() > from {
-                let here = self.all.len();
-                self.next[here - 1] = Some(here);
             }
             let n_stored = (self.all.len() + 1).saturating_mul(n_cells).saturating_mul(current.tapes.len());
             if self.all.len() == MAX_VERTICES || n_stored > MAX_STORED_CELLS {
                 return Err(InternalError::TooManyVertices(n_cells));
             }
-            let after = step(normal, &current, n_cells);
+            after = step(normal, &current, n_cells);
             self.index.insert(current.clone(), self.all.len());
             self.all.push(current);
             self.next.push(None);
             self.steps_left.push(None);
-            match after {
-                After::Next(next) => current = next,
-                After::Halted => break Some(0),
-                After::LeavesTape => break None,
-            }
         };
         if let Some(last) = joins {
             for (back, steps) in self.steps_left[from..].iter_mut().rev().enumerate() {
@@ -226,7 +222,7 @@ pub(crate) fn build(
     (loss, parameter, x)
 }
 
-/// A landscape with these levels at corners and in the middle of edges; all other edges are barriers at the ceiling.
+/// Builds a landscape with these levels at corners and in the middle of edges. All other edges are barriers at the ceiling.
 /// With the levels of a machine's configurations this is `internal`.
 #[must_use]
 pub fn carve(corners: &[f64], edges: &[(usize, usize, f64)], ceiling: f64) -> Network {

@@ -4,7 +4,7 @@ use luge_machine::NormalForm;
 use luge_net::{GraphBuilder, Network, NodeId, Shape, SparseValues, Values};
 
 use crate::{
-    AskedConstants, Bounds, Configuration, ConstantsError, Control, Corrections, ExternalConstants,
+    Bounds, Configuration, ConstantOptions, ConstantsError, Control, Corrections, ExternalConstants,
     InternalError, Undecodable, VertexSet,
     carved::{CarvedLandscape, StateEncoding},
     internal::Configurations,
@@ -26,7 +26,7 @@ pub enum LandscapeKind {
 
 luge_net::names!(LandscapeKind, "landscape", Compact "compact", Relu "relu", Internal "internal", Plain "plain");
 
-/// What to build.
+/// Options for building a landscape.
 #[derive(Clone, Debug)]
 pub struct LandscapeOptions {
     /// Which landscape.
@@ -35,8 +35,8 @@ pub struct LandscapeOptions {
     pub vertices: VertexSet,
     /// tau: cells per tape.
     pub n_cells: usize,
-    /// Constants the user wants.
-    pub constants: AskedConstants,
+    /// Constants set by the user.
+    pub constants: ConstantOptions,
     /// For `internal`: the start configurations that it is built for.
     pub declared: Vec<Configuration>,
     /// The corrections to the printed paper.
@@ -50,7 +50,7 @@ impl LandscapeOptions {
             kind,
             vertices: VertexSet::default(),
             n_cells,
-            constants: AskedConstants::default(),
+            constants: ConstantOptions::default(),
             declared: Vec::new(),
             corrections: Corrections::default(),
         }
@@ -131,7 +131,7 @@ impl Landscape {
         Ok(Self::finish(g, carved))
     }
 
-    /// `compact` or `relu` with unchecked constants, to show what happens if an inequality is violated.
+    /// Builds `compact` or `relu` with unchecked constants, to show the effect of a violated inequality.
     pub fn external(normal: &NormalForm, options: &LandscapeOptions, constants: &ExternalConstants) -> Self {
         let mut g = GraphBuilder::new();
         let read_only = read_only_input(&mut g, normal, options.n_cells);
@@ -143,7 +143,7 @@ impl Landscape {
         Self { network: g.finish(carved.loss), carved }
     }
 
-    /// Which landscape it is.
+    /// The kind of the landscape.
     pub fn kind(&self) -> LandscapeKind {
         self.carved.kind
     }
@@ -192,9 +192,9 @@ impl Landscape {
 
     /// As [`encode`](Self::encode), with sparse parameters.
     pub fn encode_sparse(&self, configuration: &Configuration) -> Option<(Vec<SparseValues>, Vec<Values>)> {
-        let own = self.carved.encode(configuration)?.into_iter();
+        let parameters = self.carved.encode(configuration)?.into_iter().map(|(_, values)| values);
         let read_only = self.carved.read_only(configuration).map(|cells| cells.to_values());
-        Some((own.map(|(_, values)| values).collect(), read_only.into_iter().collect()))
+        Some((parameters.collect(), read_only.into_iter().collect()))
     }
 
     /// The configuration that parameters represent. Every weight must be near one of the values that it can have.

@@ -1,7 +1,7 @@
 //! The paper's construction: from a machine to a landscape, and from a landscape to an extended network.
 //!
 //! A landscape is a network whose loss is designed so that one step of gradient descent is one step of the machine.
-//! It is built from the machine alone; an input only sets the initial parameters. There are four of them:
+//! It is built from the machine alone; an input only sets the initial parameters. There are four landscapes:
 //!
 //! - [`internal`](LandscapeKind::Internal) (A): every configuration is a vertex; no stop-gradient, strictly falling loss.
 //! - [`relu`](LandscapeKind::Relu) (B): a vertex per state and symbols read, tapes outside; the paper's ReLU units.
@@ -33,7 +33,7 @@ mod units;
 
 pub use configuration::{Configuration, Undecodable};
 pub use constants::{
-    AskedConstants, Bounds, ConstantsError, ExternalConstants, PlainConstants, power_of_two_from,
+    Bounds, ConstantOptions, ConstantsError, ExternalConstants, PlainConstants, power_of_two_from,
 };
 pub use control::{Control, Vertex, VertexSet, VertexStep};
 pub use corrections::Corrections;

@@ -1,4 +1,4 @@
-//! An ordinary MLP that SGD makes run a circuit: nothing but linear layers and ReLUs, every weight trained.
+//! An ordinary MLP that runs a circuit when SGD trains it: only linear layers and ReLUs, and every weight is trained.
 //!
 //! Registers are biases of one layer; the layers after it are the circuit's logic. One step of SGD on 1/2 (F(x) - y)^2, with
 //! a constant rate, is one clock cycle. docs/ordinary.md explains why.
@@ -32,7 +32,7 @@ pub struct CircuitNetwork {
     n_registers: usize,
 }
 
-/// What the network adds to the circuit's output once it has halted: products of registers and bits of the current input.
+/// Products of registers and bits of the current input, which the network adds to the circuit's output once it has halted.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Readout {
     /// The terms of each output.
@@ -54,39 +54,25 @@ impl Readout {
         let mut terms = Vec::new();
         let (offset, weights) = bit_weights(feature);
         for (number, word) in words.iter().enumerate() {
+            // theta_0 is multiplied by 1, and the others by the bits of a feature.
+            let mut factors = vec![(Vec::new(), if number == 0 { 1.0 } else { offset })];
+            if let Some(feature) = number.checked_sub(1) {
+                let bits = feature * weights.len()..;
+                factors.extend(bits.zip(&weights).map(|(bit, &weight)| (vec![bit], weight)));
+            }
             for (at, &register) in word.iter().enumerate() {
                 let sign = if at + 1 == word.len() { -1.0 } else { 1.0 };
                 let value = sign * bit_weight(at, n_fraction);
-                let Some(first) = number.checked_sub(1).map(|feature| feature * weights.len()) else {
-                    terms.push((vec![register], Vec::new(), value));
-                    continue;
-                };
-                if offset != 0.0 {
-                    terms.push((vec![register], Vec::new(), value * offset));
-                }
                 let product =
-                    |(bit, weight): (usize, &f64)| (vec![register], vec![first + bit], value * weight);
-                terms.extend(weights.iter().enumerate().map(product));
+                    |(bits, factor): &(Vec<usize>, f64)| (vec![register], bits.clone(), value * factor);
+                terms.extend(factors.iter().filter(|(_, factor)| *factor != 0.0).map(product));
             }
         }
         terms
     }
 }
 
-/// Parts of the construction that can be left out, to show that training fails without them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Safeguards {
-    /// Copies of registers are saturated twice; after one saturation, slopes of very different sizes are added at the memory.
-    pub second_saturation: bool,
-}
-
-impl Default for Safeguards {
-    fn default() -> Self {
-        Self { second_saturation: true }
-    }
-}
-
-/// What the memory holds.
+/// The contents of the memory.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Memory {
     /// The registers.
@@ -111,19 +97,14 @@ pub struct NotInMemory {
 
 impl CircuitNetwork {
     /// The network of a circuit.
-    pub fn build(circuit: &Circuit, constants: MlpConstants, safeguards: Safeguards) -> Self {
-        Self::build_with(circuit, &Readout::default(), constants, safeguards)
+    pub fn build(circuit: &Circuit, constants: MlpConstants) -> Self {
+        Self::build_with(circuit, &Readout::default(), constants)
     }
 
     /// The network of a circuit, with a readout.
-    pub fn build_with(
-        circuit: &Circuit,
-        readout: &Readout,
-        constants: MlpConstants,
-        safeguards: Safeguards,
-    ) -> Self {
+    pub fn build_with(circuit: &Circuit, readout: &Readout, constants: MlpConstants) -> Self {
         Self {
-            network: gates::network(circuit, readout, &constants, safeguards),
+            network: gates::network(circuit, readout, &constants),
             constants,
             samples: circuit.samples(),
             n_registers: circuit.registers().len(),

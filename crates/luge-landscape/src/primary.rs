@@ -1,4 +1,4 @@
-//! Primary networks: the f_theta whose weights the algorithm finds.
+//! Primary networks: the f_theta whose weights the learner computes.
 
 use luge_net::{GraphBuilder, NodeId, Shape};
 
@@ -42,7 +42,7 @@ pub(crate) fn indicator(g: &mut GraphBuilder, of: NodeId) -> NodeId {
     g.affine("primary indicator", -1.0, lacking, 1.0)
 }
 
-/// Entries of theta as a matrix, given row by row.
+/// Entries of theta as a matrix, row by row.
 pub(crate) fn matrix(
     g: &mut GraphBuilder,
     name: &str,
@@ -54,7 +54,7 @@ pub(crate) fn matrix(
     g.reshape(name, shape, gathered)
 }
 
-/// Units `b + w . x`, whose numbers are in theta from `first` on, unit by unit, the bias of each before its weights.
+/// Units `b + w . x`. Their numbers are in theta from `first` on, unit by unit, each bias before its weights.
 pub(crate) fn affine_units(
     g: &mut GraphBuilder,
     theta: NodeId,
@@ -87,7 +87,7 @@ pub enum PrimaryError {
         "`{0}` is not a primary network; expected `linear`, `mlp:` and widths such as 2-3-1, `prototypes:` or `tree:` and a number, or `parity`"
     )]
     Unknown(String),
-    /// A width is not a number from 1 on.
+    /// A width is not a number, or is out of range.
     #[error("`{found}` in `{whole}` is not a width; expected a number from 1 to {MAX_UNITS}")]
     Width {
         /// The part in question.
@@ -225,7 +225,7 @@ impl Primary for Mlp {
     }
 }
 
-/// What a primary network gives for rows of features, one after the other.
+/// Evaluates a primary network for rows of features, one after the other.
 #[cfg(test)]
 pub(crate) fn output(primary: &dyn Primary, theta: &[f64], x: &[f64]) -> Vec<f64> {
     use luge_net::{Values, evaluate};

@@ -23,7 +23,7 @@ pub struct Prototypes {
 }
 
 impl Prototypes {
-    /// This many stored samples of these sizes.
+    /// A network of stored samples with these sizes.
     ///
     /// # Panics
     /// If there is none.
@@ -32,10 +32,11 @@ impl Prototypes {
         Self { n_prototypes, n_features, n_outputs }
     }
 
-    /// Reads `prototypes:24` for data with this many features and labels per sample; `None` if the text is about another network.
+    /// Parses `prototypes:24` for data with these numbers of features and labels per sample; `None` if the text is not of this
+    /// form.
     ///
     /// # Errors
-    /// If the number is none, or too large.
+    /// If the number is not one, or is out of range.
     pub fn parse(text: &str, n_features: usize, n_labels: usize) -> Option<Result<Self, PrimaryError>> {
         let found = text.strip_prefix("prototypes:")?;
         Some(count(text, found, MAX_PROTOTYPES).map(|k| Self::new(k, n_features, n_labels)))
@@ -45,7 +46,7 @@ impl Prototypes {
         self.n_features + self.n_outputs
     }
 
-    /// One row per sample, one column per prototype: the squared distance, less what is the same for all prototypes.
+    /// One row per sample, one column per prototype: the squared distance, except for a term that all prototypes share.
     fn distances(&self, g: &mut GraphBuilder, theta: NodeId, x: NodeId) -> NodeId {
         let (k, m) = (self.n_prototypes, self.n_features);
         let positions = (0..m).flat_map(|i| (0..k).map(move |p| (i, p)));

@@ -7,6 +7,7 @@ use luge_net::{GraphBuilder, LinearMap, NodeId};
 use crate::{
     Control, Corrections, ExternalConstants,
     compact::{edge_weight, halting_weight},
+    tapes::Tapes,
 };
 
 /// A legal step v -> w and its weight omega_vw.
@@ -31,15 +32,14 @@ pub(crate) fn weighed(edges: &[Edge], weigh: impl Fn(f64) -> f64) -> LinearMap {
 /// `lbar_vw = ReLU(2 (x_v + x_w) - 1) - ReLU(2 x_w - 1) - ReLU(2 x_v - 2 x_w - 1)`.
 pub(crate) fn vertex_loss(
     g: &mut GraphBuilder,
-    control: &Control,
+    tapes: Tapes<'_>,
     constants: &ExternalConstants,
-    corrections: &Corrections,
     x: NodeId,
 ) -> Vec<(f64, NodeId)> {
+    let Tapes { control, corrections, .. } = tapes;
     let n_vertices = control.n_vertices();
     let edges = edges(control, constants, corrections);
     let halting: Vec<usize> = (0..n_vertices).filter(|&v| control.at(v).step.is_none()).collect();
-
     let mut terms = Vec::new();
     if !halting.is_empty() {
         let corner = halting.iter().enumerate().map(|(i, &v)| (i, v, 4.0));
@@ -62,6 +62,7 @@ pub(crate) fn vertex_loss(
     terms
 }
 
+/// A ReLU unit for each output of a map.
 pub(crate) fn relu_of(g: &mut GraphBuilder, name: &str, map: LinearMap, x: NodeId) -> NodeId {
     let affine = g.linear(name, map, x);
     g.relu(name, affine)

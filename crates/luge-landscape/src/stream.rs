@@ -23,7 +23,7 @@ use crate::{
 pub use constants::{StreamConstants, StreamConstantsError};
 pub use error::StreamError;
 
-/// What to build around a learner that takes its samples from a stream.
+/// Options for the network of a learner that takes its samples from a stream.
 #[derive(Clone, Debug)]
 pub struct StreamOptions {
     /// Which symbols distinguish vertices.
@@ -43,12 +43,12 @@ pub struct StreamOptions {
 }
 
 impl StreamOptions {
-    fn window(&self) -> DataWindow<'_> {
-        DataWindow { layout: &self.layout, n_cells: self.n_cells, first_cells: &self.first_cells }
+    fn window<'a>(&'a self, learner: &'a Learner) -> DataWindow<'a> {
+        DataWindow { learner, layout: &self.layout, n_cells: self.n_cells, first_cells: &self.first_cells }
     }
 }
 
-/// The nodes that callers may want to inspect.
+/// The nodes of the network.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamNodes {
     /// x: the features of this step's batch.
@@ -59,7 +59,7 @@ pub struct StreamNodes {
     pub read_only: NodeId,
     /// Two units: whether the step takes a batch, and whether it latches.
     pub uses: NodeId,
-    /// theta, read off the tape.
+    /// theta, read from the tape.
     pub theta: NodeId,
     /// f_theta(x).
     pub primary: NodeId,
@@ -74,7 +74,7 @@ pub struct StreamNodes {
 pub struct StreamNetwork {
     /// The network to train.
     pub network: Network,
-    /// The nodes that callers may want to inspect.
+    /// The nodes of the network.
     pub nodes: StreamNodes,
     /// A, and the labels that it is chosen for.
     pub constants: StreamConstants,
@@ -143,5 +143,5 @@ impl Learner {
     }
 }
 
-// The network's own conversion of numbers is the only one for streams.
+// Streams have no option for the conversion of numbers.
 const BITS: BitConversion = BitConversion::Native;

@@ -1,13 +1,14 @@
-//! Tapes and heads as weights: reading, writing and moving, as `compact`, `relu` and `plain` share them.
+//! Tapes and heads as weights: reading, writing and moving in `compact`, `relu` and `plain`.
 
-use luge_machine::Move;
 use luge_net::{Arcs, GraphBuilder, NodeId, ParameterId, Shape, StepRule};
 
 use crate::{Control, Corrections};
 
-/// The tapes that a landscape is built around.
+/// The tapes of a machine, as a landscape is built around them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tapes {
+pub(crate) struct Tapes<'a> {
+    pub(crate) control: &'a Control,
+    pub(crate) corrections: &'a Corrections,
     /// tau: cells per tape.
     pub(crate) n_cells: usize,
     /// The read-only tapes, one row each, if there are any.
@@ -27,14 +28,10 @@ pub(crate) struct Weights {
     pub(crate) head: (ParameterId, NodeId),
 }
 
-impl Weights {
-    pub(crate) fn new(
-        g: &mut GraphBuilder,
-        control: &Control,
-        Tapes { n_cells, read_only }: Tapes,
-        vertex_rule: StepRule,
-        rate: f64,
-    ) -> Self {
+impl Tapes<'_> {
+    /// Adds the weights to a graph. Tapes and heads are trained with this rate.
+    pub(crate) fn weights(self, g: &mut GraphBuilder, vertex_rule: StepRule, rate: f64) -> Weights {
+        let Self { control, n_cells, read_only, .. } = self;
         let rule = StepRule::Gradient { rate };
         let vertex = g.parameter("vertex", Shape::column(control.n_vertices()), vertex_rule);
         let (n_tapes, n_writable) = (control.n_tapes(), control.n_writable());
@@ -45,7 +42,62 @@ impl Weights {
             (None, None) => unreachable!("a machine has a tape"),
         };
         let head = g.parameter("head", Shape::new(n_tapes, n_cells), rule);
-        Self { vertex, writable: writable.map(|w| w.0), tape, head }
+        Weights { vertex, writable: writable.map(|w| w.0), tape, head }
+    }
+
+    /// `val x + (keep x) read(T, H)`: the symbols under the heads after the write.
+    ///
+    /// Departs from the paper: a tape that the vertex does not look at keeps its symbol. If every vertex looks at all tapes,
+    /// this is the printed `next x`.
+    pub(crate) fn write(self, g: &mut GraphBuilder, vertex: NodeId, read_now: NodeId) -> NodeId {
+        let at_rest = self.corrections.halting_stays;
+        let known = g.linear("next", self.control.arcs(Arcs::Next { at_rest }), vertex);
+        let keep = self.control.arcs(Arcs::Keep { at_rest });
+        if keep.is_empty() {
+            return known;
+        }
+        let keep = g.linear("keep", keep, vertex);
+        let kept = g.product("kept", keep, read_now);
+        g.sum("next", [(1.0, known), (1.0, kept)])
+    }
+
+    /// `[shift(x) H]_{i,j} = sum_v x_v H_{i - delta_3(v)_j, j}`.
+    ///
+    /// Departs from the paper: printed `i + delta_3`, which mirrors every move.
+    pub(crate) fn shift(self, g: &mut GraphBuilder, vertex: NodeId, head: NodeId) -> NodeId {
+        let mut terms = Vec::new();
+        for (by, name, moved_name) in [(-1, "move left", "left"), (0, "stay", ""), (1, "move right", "right")]
+        {
+            let moving = self.control.arcs(Arcs::Moving { by, at_rest: self.corrections.halting_stays });
+            if moving.is_empty() {
+                continue;
+            }
+            let moving = g.linear("moving", moving, vertex);
+            let by = if self.corrections.forward_shift { by } else { -by };
+            let moved = if by == 0 { head } else { g.shift(moved_name, by, head) };
+            terms.push((1.0, g.product(name, moving, moved)));
+        }
+        g.sum("moved head", terms)
+    }
+
+    /// `read(T + H (next x - read(T, H)), shift(x) H)`: the symbols under the heads after this step.
+    ///
+    /// Departs from the paper: printed without the write, which is wrong for heads that stay.
+    pub(crate) fn read_ahead(
+        self,
+        g: &mut GraphBuilder,
+        (tape, head): (NodeId, NodeId),
+        (read_now, next): (NodeId, NodeId),
+        moved: NodeId,
+    ) -> NodeId {
+        let written = if self.corrections.write_through_read {
+            let change = g.sum("change", [(1.0, next), (-1.0, read_now)]);
+            let change = g.product("write", head, change);
+            g.sum("written tape", [(1.0, tape), (1.0, change)])
+        } else {
+            tape
+        };
+        read(g, "read ahead", written, moved)
     }
 }
 
@@ -53,77 +105,6 @@ impl Weights {
 pub(crate) fn read(g: &mut GraphBuilder, name: &str, tape: NodeId, head: NodeId) -> NodeId {
     let under_head = g.product(name, tape, head);
     g.sum_columns(name, under_head)
-}
-
-/// `val x + (keep x) read(T, H)`: the symbols that the step leaves under the heads.
-///
-/// Departs from the paper: a tape that the vertex does not look at keeps its symbol. If every vertex knows all symbols,
-/// this is the printed `next x`.
-pub(crate) fn write(
-    g: &mut GraphBuilder,
-    control: &Control,
-    corrections: &Corrections,
-    vertex: NodeId,
-    read_now: NodeId,
-) -> NodeId {
-    let at_rest = corrections.halting_stays;
-    let known = g.linear("next", control.arcs(Arcs::Next { at_rest }), vertex);
-    let keep = control.arcs(Arcs::Keep { at_rest });
-    if keep.is_empty() {
-        return known;
-    }
-    let keep = g.linear("keep", keep, vertex);
-    let kept = g.product("kept", keep, read_now);
-    g.sum("next", [(1.0, known), (1.0, kept)])
-}
-
-/// `[shift(x) H]_{i,j} = sum_v x_v H_{i - delta_3(v)_j, j}`.
-///
-/// Departs from the paper: printed `i + delta_3`, which mirrors every move.
-pub(crate) fn shift(
-    g: &mut GraphBuilder,
-    control: &Control,
-    corrections: &Corrections,
-    vertex: NodeId,
-    head: NodeId,
-) -> NodeId {
-    let mut terms = Vec::new();
-    for way in [Move::Left, Move::Stay, Move::Right] {
-        let moving = Arcs::Moving { by: way.offset(), at_rest: corrections.halting_stays };
-        let moving = control.arcs(moving);
-        if moving.is_empty() {
-            continue;
-        }
-        let moving = g.linear("moving", moving, vertex);
-        let by = if corrections.forward_shift { way.offset() } else { -way.offset() };
-        let (name, moved) = match way {
-            Move::Left => ("move left", g.shift("left", by, head)),
-            Move::Stay => ("stay", head),
-            Move::Right => ("move right", g.shift("right", by, head)),
-        };
-        terms.push((1.0, g.product(name, moving, moved)));
-    }
-    g.sum("moved head", terms)
-}
-
-/// `read(T + H (next x - read(T, H)), shift(x) H)`: the symbols under the heads after this step.
-///
-/// Departs from the paper: printed without the write, which is wrong for heads that stay.
-pub(crate) fn read_ahead(
-    g: &mut GraphBuilder,
-    corrections: &Corrections,
-    (tape, head): (NodeId, NodeId),
-    (read_now, next): (NodeId, NodeId),
-    moved: NodeId,
-) -> NodeId {
-    let written = if corrections.write_through_read {
-        let change = g.sum("change", [(1.0, next), (-1.0, read_now)]);
-        let change = g.product("write", head, change);
-        g.sum("written tape", [(1.0, tape), (1.0, change)])
-    } else {
-        tape
-    };
-    read(g, "read ahead", written, moved)
 }
 
 /// `weight * |a - b|^2`, as a term for the loss.
@@ -135,6 +116,5 @@ pub(crate) fn squared_distance(
     b: NodeId,
 ) -> (f64, NodeId) {
     let residual = g.sum(name, [(1.0, a), (-1.0, b)]);
-    let squares = g.square(name, residual);
-    (weight, g.sum_all(name, squares))
+    (weight, g.sum_of_squares(name, residual))
 }

@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 10;
 ///
 /// Theta has the inner nodes level by level from the root, each level from left to right, each node with its bias and one
 /// weight per feature; then the leaves from left to right, each with its labels. A node with one weight of 1 and all others 0
-/// compares a feature with a threshold. All tests are made at once; a leaf is reached if all results on its path fit.
+/// compares a feature with a threshold. All tests are evaluated; a leaf is reached if it fits the results on its path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tree {
     depth: u32,
@@ -23,19 +23,19 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// A tree with this many tests on every path.
+    /// A tree with `depth` tests on every path.
     ///
     /// # Panics
     /// If there is none.
     pub fn new(depth: u32, n_features: usize, n_outputs: usize) -> Self {
-        assert!(depth > 0, "at least one question");
+        assert!(depth > 0, "at least one test");
         Self { depth, n_features, n_outputs }
     }
 
-    /// Reads `tree:2` for data with this many features and labels per sample; `None` if the text is about another network.
+    /// Parses `tree:2` for data with these numbers of features and labels per sample; `None` if the text is not of this form.
     ///
     /// # Errors
-    /// If the depth is none, or too large.
+    /// If the depth is not a number, or is out of range.
     pub fn parse(text: &str, n_features: usize, n_labels: usize) -> Option<Result<Self, PrimaryError>> {
         let found = text.strip_prefix("tree:")?;
         let tree = |depth| Self::new(u32::try_from(depth).unwrap_or(1), n_features, n_labels);
@@ -51,7 +51,7 @@ impl Tree {
     }
 
     /// 1 for the leaf that each row ends in, 0 for the others.
-    fn leaves(&self, g: &mut GraphBuilder, answers: NodeId) -> NodeId {
+    fn leaves(&self, g: &mut GraphBuilder, results: NodeId) -> NodeId {
         let (nodes, leaves) = (self.n_nodes(), self.n_leaves());
         // The number of results that fit, less the number of tests on the path, plus one.
         let mut fit = Values::filled(Shape::new(nodes, leaves), 0.0);
@@ -68,7 +68,7 @@ impl Tree {
             }
         }
         let fit = g.constant("primary ways", fit);
-        let fit = g.matmul("primary", answers, fit);
+        let fit = g.matmul("primary", results, fit);
         let bias = g.constant("primary bias", bias);
         let reached = g.sum("primary", [(1.0, fit), (1.0, bias)]);
         g.relu("primary leaves", reached)
@@ -89,9 +89,9 @@ impl Primary for Tree {
     }
 
     fn build(&self, g: &mut GraphBuilder, theta: NodeId, x: NodeId) -> NodeId {
-        let asked = affine_units(g, theta, (0, self.n_nodes()), x);
-        let answers = indicator(g, asked);
-        let leaves = self.leaves(g, answers);
+        let sums = affine_units(g, theta, (0, self.n_nodes()), x);
+        let results = indicator(g, sums);
+        let leaves = self.leaves(g, results);
         let first = self.n_nodes() * (self.n_features + 1);
         let shape = Shape::new(self.n_leaves(), self.n_outputs);
         let labels = matrix(g, "primary labels", theta, shape, first..self.n_weights());

@@ -1,4 +1,4 @@
-//! Primary networks given unit by unit: the `predict` functions of programs, and theta itself.
+//! Primary networks that are described unit by unit: the `predict` functions of programs, and theta itself.
 
 use luge_net::{GraphBuilder, NodeId, Shape, Values};
 
@@ -47,7 +47,7 @@ pub struct Units {
 }
 
 impl Units {
-    /// Reads `raw:P` or `units:...` for data with this many features and labels; `None` if the text is neither.
+    /// Parses `raw:P` or `units:...` for data with these numbers of features and labels; `None` if the text is neither.
     pub fn parse(text: &str, n_features: usize, n_labels: usize) -> Option<Result<Self, PrimaryError>> {
         if let Some(found) = text.strip_prefix("raw:") {
             let raw = |n_weights| Self::raw(n_weights, n_features, n_labels);
@@ -144,9 +144,8 @@ impl Nodes {
 
     /// One column of the samples.
     fn feature(&self, g: &mut GraphBuilder, at: usize) -> NodeId {
-        let mut chosen = vec![0.0; g.shape(self.x).cols];
-        chosen[at] = 1.0;
-        let chosen = g.constant("primary feature", Values::column(chosen));
+        let chosen = Values::unit(g.shape(self.x).cols, at);
+        let chosen = g.constant("primary feature", chosen);
         g.matmul("primary feature", self.x, chosen)
     }
 
@@ -194,12 +193,7 @@ impl Primary for Units {
         }
         // One column for each output, even if it is the same for all samples.
         let n_outputs = self.outputs.len();
-        let row = |at: usize| {
-            Values::new(
-                Shape::new(1, n_outputs),
-                (0..n_outputs).map(|k| f64::from(u8::from(k == at))).collect(),
-            )
-        };
+        let row = |at: usize| Values::new(Shape::new(1, n_outputs), Values::unit(n_outputs, at).data);
         let nothing = nodes.feature(g, 0);
         let mut columns = Vec::new();
         for (at, output) in self.outputs.iter().enumerate() {

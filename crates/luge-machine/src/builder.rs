@@ -1,4 +1,4 @@
-//! Builds machines, in code and in the parsers.
+//! Builds machines and checks them.
 
 use crate::{
     Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, State, StateId, StateKind, SymbolId,
@@ -110,7 +110,7 @@ pub struct MachineBuilder {
     name: Option<String>,
     tapes: Vec<Tape>,
     states: Vec<State>,
-    /// The first state that halts and was given rules.
+    /// The first halting state that was given rules.
     halting_with_rules: Option<StateId>,
     start: Option<StateId>,
     missing: Missing,
@@ -156,7 +156,7 @@ impl MachineBuilder {
         self.push_state(name.to_owned())
     }
 
-    /// The state with this name, made halting.
+    /// Makes the state with this name halting; adds it if it is new.
     pub fn halting_state(&mut self, name: impl AsRef<str>, accepting: bool) -> StateId {
         let state = self.state(name);
         self.halt_in(state, accepting);
@@ -236,11 +236,10 @@ impl MachineBuilder {
                 rules.iter().try_for_each(|rule| self.check_rule(name, rule))?;
             }
         }
-        let start = match self.start {
-            Some(start) => start,
-            None if self.states.is_empty() => return Err(BuildError::NoStart),
-            None => StateId(0),
-        };
+        if self.start.is_none() && self.states.is_empty() {
+            return Err(BuildError::NoStart);
+        }
+        let start = self.start.unwrap_or(StateId(0));
         self.check_known(start, || "the start".to_owned())?;
         let Self { name, tapes, states, missing, .. } = self;
         Ok(Machine { name, tapes, states, start, missing })
@@ -288,10 +287,8 @@ impl MachineBuilder {
     fn check_rule(&self, state: &str, rule: &Rule) -> Result<(), BuildError> {
         let n_tapes = self.tapes.len();
         let parts = [("reads", rule.reads.len()), ("writes", rule.writes.len()), ("moves", rule.moves.len())];
-        for (part, found) in parts {
-            if found != n_tapes {
-                return Err(BuildError::Arity { state: state.to_owned(), part, found, n_tapes });
-            }
+        if let Some((part, found)) = parts.into_iter().find(|&(_, found)| found != n_tapes) {
+            return Err(BuildError::Arity { state: state.to_owned(), part, found, n_tapes });
         }
         self.check_known(rule.next, || format!("a rule of state `{state}`"))?;
         for ((tape, read), write) in self.tapes.iter().zip(&rule.reads).zip(&rule.writes) {
@@ -302,7 +299,7 @@ impl MachineBuilder {
                 let (state, tape) = names();
                 return Err(BuildError::UnknownSymbol { state, tape, symbol, n_symbols });
             }
-            if tape.access == Access::ReadOnly && write.changes(Some(*read)) {
+            if tape.access == Access::ReadOnly && write.changes(*read) {
                 let (state, tape) = names();
                 return Err(BuildError::WritesReadOnly { state, tape });
             }

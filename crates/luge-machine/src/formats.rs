@@ -1,6 +1,6 @@
-//! Machine files: five public formats and our own.
+//! File formats for machines: five public ones and Luge's own.
 //!
-//! Every import keeps the meaning of halting and the step count of its format; each module documents its import.
+//! Every import keeps the format's meaning of halting and its step count; each module documents its import.
 
 pub mod bbchallenge;
 mod draft;
@@ -18,7 +18,7 @@ mod turingmachinesimulator;
 
 use crate::{Diagnostic, Input, Machine, TapeInput};
 
-use draft::{Conventions, Draft, DraftRule, DraftState, Order, collected_alphabet};
+use draft::{Draft, DraftRule, DraftState, RuleOrder, collected_alphabet};
 use expand::{MAX_RULES, exact_rules, live_rules};
 use fit::{Limits, fit, spelling_problem, unnamed_symbols};
 use pieces::{Piece, check_symbol, counted, distinct, first_free, head_move, lines, listed, only_character};
@@ -30,10 +30,10 @@ pub use recognise::{Unrecognised, recognise};
 /// The most symbols of a tape: their ids are bytes.
 const MAX_SYMBOLS: usize = 256;
 
-/// A file format for machines.
+/// A file format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
-    /// Luge's own, `.tm`, which can express every [`Machine`].
+    /// Luge's own format, `.tm`, which can express every [`Machine`].
     Native,
     /// bbchallenge standard text, one line, `.bb`.
     Bbchallenge,
@@ -52,17 +52,17 @@ pub enum Format {
 pub struct Loaded {
     /// The machine.
     pub machine: Machine,
-    /// The input in the file, if its format has a place for one.
+    /// The input in the file, if there is one.
     pub input: Option<Input>,
     /// Problems that do not make the file invalid.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Information about a machine that its file does not contain.
+/// Options for reading a machine: information that its file does not contain.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ReadOptions {
-    /// The inputs of the run, one text per tape. In formats that do not declare alphabets, their characters become symbols:
-    /// wildcards and negations match them, and otherwise no rule applies to them.
+    /// The inputs of the run, one text per tape. In formats that do not declare alphabets their characters become symbols,
+    /// which wildcards and negations match.
     pub inputs: Vec<String>,
     /// The start state, instead of that of the file or its format.
     pub start: Option<String>,
@@ -73,9 +73,9 @@ pub struct ReadOptions {
 /// Options for writing a machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WriteOptions {
-    /// Whether to write what the format can express and report the losses, instead of refusing.
+    /// Whether to write what the format can express and report the losses, instead of returning an error.
     pub lossy: bool,
-    /// Whether to write a turingmachine.io machine as the site saves it: as a text inside a document.
+    /// Whether to write a turingmachine.io machine as the site saves it: as text inside a document.
     pub saved: bool,
 }
 
@@ -84,7 +84,7 @@ pub struct WriteOptions {
 pub struct Written {
     /// The file's text.
     pub text: String,
-    /// The differences between the file and the machine with its input.
+    /// The differences between the machine with its input and what the file says.
     pub lost: Vec<Loss>,
 }
 
@@ -98,7 +98,7 @@ pub struct Inexpressible {
     pub obstacle: Obstacle,
 }
 
-/// What a format cannot express. Displayed after the name of the format, it is a sentence.
+/// What a format cannot express. Its text continues a sentence that begins with the name of the format.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Obstacle {
     /// The format has fewer tapes than the machine.
@@ -109,7 +109,7 @@ pub enum Obstacle {
         /// Number of tapes of the machine.
         n_tapes: usize,
     },
-    /// The format has no stay move; the first state that stays.
+    /// The format has no stay move. Names the first state that stays.
     #[error("has no stay move, but state `{0}` has a rule that stays")]
     Stay(String),
     /// The format cannot have so many symbols, or cannot spell one of them.
@@ -126,10 +126,10 @@ pub enum Obstacle {
     /// Halting, accepting or missing rules mean something else in the format.
     #[error("cannot say how this machine halts: {0}")]
     Halting(String),
-    /// The format has no read-only tapes; the first such tape.
+    /// The format has no read-only tapes. Names the first such tape.
     #[error("has no read-only tapes, but tape `{0}` is one")]
     ReadOnly(String),
-    /// The format has no streams; the first state that takes samples.
+    /// The format has no streams. Names the first state that takes samples.
     #[error("machines take no samples from a stream, but state `{0}` uses one")]
     Samples(String),
     /// The format cannot store such an input.
@@ -148,7 +148,7 @@ impl Format {
         Self::Jflap,
     ];
 
-    /// Its name in messages, its short name, and its file extensions.
+    /// The name in messages, the short name, and the file extensions.
     fn names(self) -> (&'static str, &'static str, &'static [&'static str]) {
         match self {
             Self::Native => ("native", "native", &["tm"]),
@@ -162,12 +162,12 @@ impl Format {
         }
     }
 
-    /// The file extensions of this format, the usual one first.
+    /// The file extensions, the usual one first.
     pub fn extensions(self) -> &'static [&'static str] {
         self.names().2
     }
 
-    /// A short name in lower case, for the command line and the folders of the test suite.
+    /// The short name, for the command line and the folders of the test suite.
     pub fn slug(self) -> &'static str {
         self.names().1
     }
@@ -183,7 +183,7 @@ impl Format {
     /// Reads a machine with options.
     ///
     /// # Errors
-    /// As [`read`](Self::read), and if the options do not match the file.
+    /// As for [`read`](Self::read), and if the options do not match the file.
     pub fn read_with(self, text: &str, options: &ReadOptions) -> Result<Loaded, Vec<Diagnostic>> {
         let loaded = match (self, options.line) {
             (Self::Bbchallenge, line) => bbchallenge::read(text, line),
@@ -204,7 +204,7 @@ impl Format {
         }
     }
 
-    /// Writes a machine and, if the format has a place for it, its input.
+    /// Writes a machine and, if the format can store it, its input.
     ///
     /// # Errors
     /// What the format cannot express.
@@ -212,14 +212,14 @@ impl Format {
         self.write_with(machine, input, WriteOptions::default()).map(|written| written.text)
     }
 
-    /// Whether a file of this format has a place for an input.
+    /// Whether the format can store an input.
     pub fn carries_input(self) -> bool {
         matches!(self, Self::Native | Self::Morphett | Self::TuringMachineIo)
     }
 
-    /// Writes a machine with these options, and reports what is lost.
+    /// Writes a machine with these options and reports what is lost.
     ///
-    /// An input that the format has no place for is always omitted. Everything else is lost only if the options are
+    /// An input is omitted if the format cannot store any. Everything else is lost only if the options are
     /// [`lossy`](WriteOptions::lossy).
     ///
     /// ```
@@ -234,7 +234,7 @@ impl Format {
     /// ```
     ///
     /// # Errors
-    /// What the format cannot express, even with losses if they are allowed.
+    /// What the format cannot express, not even with losses if they are allowed.
     pub fn write_with(
         self,
         machine: &Machine,
@@ -268,7 +268,7 @@ impl Format {
     }
 }
 
-/// The machine with another start state.
+/// Changes the start state of a machine.
 fn started_in(mut loaded: Loaded, start: &str) -> Result<Loaded, Vec<Diagnostic>> {
     let machine = &mut loaded.machine;
     if let Some(state) = machine.find_state(start) {

@@ -115,11 +115,6 @@ impl Lowered {
         self.encoding.tracks(tape)
     }
 
-    /// The cell of the tracks that encodes a cell of the source.
-    pub fn encode_cell(&self, cell: Cell) -> Cell {
-        cell * Cell::from(self.encoding.spacing)
-    }
-
     /// Encodes an input of the source.
     pub fn encode(&self, input: &Input) -> Input {
         self.encoding.input(input)
@@ -134,7 +129,7 @@ impl Lowered {
         cell: Cell,
         read: impl Fn(TapeId, Cell) -> SymbolId,
     ) -> Option<SymbolId> {
-        let cell = self.encode_cell(cell);
+        let cell = cell * Cell::from(self.encoding.spacing);
         self.encoding.symbol(tape, self.tracks(tape).map(|track| read(track, cell)))
     }
 

@@ -172,9 +172,9 @@ impl Write {
         }
     }
 
-    /// Whether a rule that expects `read` may change the cell.
-    pub(crate) fn changes(self, read: Option<Pattern>) -> bool {
-        self.symbol().is_some_and(|written| read != Some(Pattern::Is(written)))
+    /// Whether a rule that matches `read` can change the cell.
+    pub(crate) fn changes(self, read: Pattern) -> bool {
+        self.symbol().is_some_and(|written| read != Pattern::Is(written))
     }
 
     /// The symbol in the cell afterwards, if it was `read`.
@@ -388,13 +388,8 @@ impl Machine {
         })
     }
 
-    /// Every combination of symbols under the heads, the last tape varying fastest.
-    pub fn all_reads(&self) -> Vec<Vec<SymbolId>> {
-        self.situations(&vec![Pattern::Any; self.n_tapes()])
-    }
-
-    /// The combinations of symbols that match these patterns, the last tape varying fastest.
-    pub(crate) fn situations(&self, reads: &[Pattern]) -> Vec<Vec<SymbolId>> {
+    /// The combinations of symbols under the heads that match these patterns, the last tape varying fastest.
+    pub fn situations(&self, reads: &[Pattern]) -> Vec<Vec<SymbolId>> {
         let mut all = vec![Vec::with_capacity(reads.len())];
         for (tape, &read) in self.tapes.iter().zip(reads) {
             let symbols: Vec<SymbolId> = tape.alphabet.symbols().filter(|&s| read.matches(s)).collect();

@@ -24,7 +24,7 @@ impl Bits {
     }
 }
 
-/// What a machine in normal form does in one situation.
+/// The step of a machine in normal form for one state and symbols.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Transition {
     /// The state that follows.

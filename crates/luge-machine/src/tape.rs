@@ -16,7 +16,7 @@ pub struct TapeCells {
 }
 
 impl TapeCells {
-    /// A tape with this input, which holds the head's cell.
+    /// A tape with this input. The head's cell is stored.
     pub fn new(input: &TapeInput, blank: SymbolId) -> Self {
         let cells = input.symbols.iter().map(|s| s.0).collect();
         let mut tape = Self { cells, packed: false, first: 0, blank };
@@ -51,21 +51,21 @@ impl TapeCells {
         SymbolId(before)
     }
 
-    /// The held symbols from a cell on, a byte each; empty if the cell is not held, or cells are packed.
+    /// The stored symbols from a cell on, a byte each; empty if the cell is not stored, or cells are packed.
     pub fn held_from(&self, cell: Cell) -> &[u8] {
         let index = usize::try_from(cell - self.first).ok().filter(|_| !self.packed);
         index.and_then(|index| self.cells.get(index..)).unwrap_or_default()
     }
 
-    /// The packed cells from the byte on that has a cell's bit, and which bit that is; no bytes if the cell is not held, or cells are not
-    /// packed.
+    /// The packed bytes from the one that has a cell's bit on, and the position of that bit; no bytes if the cell is not stored,
+    /// or cells are not packed.
     pub fn packed_from(&self, cell: Cell) -> (&[u8], u32) {
         let index = usize::try_from(cell - self.first).ok().filter(|_| self.packed);
         let bytes = index.and_then(|index| self.cells.get(index / 8..)).unwrap_or_default();
         (bytes, (cell - self.first) as u32 % 8)
     }
 
-    /// Keeps a bit for each cell from now on. There must be no more than two symbols.
+    /// Stores a bit for each cell from now on. There must be at most two symbols.
     pub(crate) fn pack(&mut self) {
         if !self.packed {
             let byte = |eight: &[u8]| (0..8).fold(0, |byte, i| byte | (eight[i] & 1) << i);
@@ -75,13 +75,13 @@ impl TapeCells {
         }
     }
 
-    /// Keeps a byte for each cell from now on.
+    /// Stores a byte for each cell from now on.
     pub(crate) fn unpack(&mut self) {
         self.cells = self.symbols().into_owned();
         self.packed = false;
     }
 
-    /// A byte for each held cell.
+    /// A byte for each stored cell.
     fn symbols(&self) -> Cow<'_, [u8]> {
         if !self.packed {
             return Cow::Borrowed(&self.cells);
@@ -89,7 +89,7 @@ impl TapeCells {
         self.cells.iter().flat_map(|byte| (0..8).map(move |i| byte >> i & 1)).collect()
     }
 
-    /// The range of held cells, which includes all that were ever used.
+    /// The range of stored cells, which includes all that were ever used.
     pub fn extent(&self) -> std::ops::Range<Cell> {
         self.first..self.first + cell_count(self.cells.len() * self.cells_per_byte())
     }
@@ -107,7 +107,7 @@ impl TapeCells {
         self.symbols().iter().filter(|&&s| s != self.blank.0).count() as u64
     }
 
-    /// The held cells as bytes: one for each or, packed, for each eight.
+    /// The stored cells as bytes: one for each cell or, if packed, for eight.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.cells
     }
@@ -116,7 +116,7 @@ impl TapeCells {
         if self.packed { 8 } else { 1 }
     }
 
-    /// Makes sure that a cell is held, and returns its index.
+    /// Makes sure that a cell is stored, and returns its index.
     pub(crate) fn hold(&mut self, cell: Cell) -> usize {
         let index = cell.wrapping_sub(self.first) as usize;
         if index / self.cells_per_byte() < self.cells.len() {
@@ -126,7 +126,7 @@ impl TapeCells {
         usize::try_from(cell - self.first).unwrap_or(usize::MAX)
     }
 
-    /// Adds cells up to one that is not held, half as many as there are or more; to long tapes an eighth.
+    /// Adds cells up to one that is not stored: at least half as many as there are, or an eighth on long tapes.
     #[cold]
     fn grow(&mut self, cell: Cell) {
         let per_byte = self.cells_per_byte();

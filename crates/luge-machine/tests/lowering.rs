@@ -3,7 +3,7 @@
 mod random_machines;
 
 use luge_machine::{
-    Bits, Input, Machine, Move, Outcome, Simulator, SymbolId, TapeId, Write,
+    Bits, Input, Machine, Move, Outcome, Pattern, Simulator, SymbolId, TapeId, Write,
     lowering::{Lowered, Moves, expand_wildcards, lower},
 };
 use proptest::{prelude::*, test_runner::TestCaseResult};
@@ -122,7 +122,7 @@ proptest! {
         let mut n_with_rule = 0;
         for state in machine.state_ids() {
             prop_assert_eq!(expanded.halting(state), machine.halting(state));
-            for reads in machine.all_reads() {
+            for reads in machine.situations(&vec![Pattern::Any; machine.n_tapes()]) {
                 let outcome = |m: &Machine| {
                     m.rule_for(state, &reads).map(|rule| {
                         let written: Vec<SymbolId> = rule.writes.iter().zip(&reads).map(|(write, &read)| match *write {

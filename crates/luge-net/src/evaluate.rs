@@ -1,4 +1,4 @@
-//! Plain evaluation in f64: the value of every node at given parameters.
+//! Evaluation in f64: the values of nodes for given parameters and inputs.
 
 use std::ops::Range;
 
@@ -34,8 +34,8 @@ pub fn evaluate(network: &Network, parameters: &[Values], inputs: &[Values]) -> 
     evaluate_with(network, parameters, inputs, None)
 }
 
-/// The value of one node. Only nodes that it depends on are evaluated, and only the gathered entries of matrices that
-/// entries are gathered from.
+/// Evaluates one node. Only nodes that it depends on are evaluated. Where entries of a parameter or a linear map are
+/// gathered, only these entries are computed.
 ///
 /// # Panics
 /// If the values do not fit the network's parameters or inputs.
@@ -47,7 +47,12 @@ pub fn evaluate_node(
 ) -> Values {
     assert!(network.fits_inputs(inputs), "values of other shapes than the inputs");
     let needed = network.needed_by(&[node], |_, node| match &node.op {
-        Op::Gather(_, of) if is_drawn_from(network, *of) => drawn_operands(network, *of),
+        Op::Gather(positions, of) => match sources(network, *of, positions) {
+            Some(sources) => {
+                sources.iter().flat_map(|&(source, _)| network.node(source).op.operands()).collect()
+            }
+            None => vec![*of],
+        },
         op => op.operands(),
     });
     let mut values: Vec<Values> = Vec::with_capacity(node.index() + 1);
@@ -59,60 +64,46 @@ pub fn evaluate_node(
                 Values::new(node.shape, entries.collect())
             }
             Op::Input(id) => inputs[id.index()].clone(),
-            Op::Gather(positions, of) if is_drawn_from(network, *of) => {
-                let entries = positions.iter().map(|&at| draw(network, weights, &values, *of, at));
-                Values::new(node.shape, entries.collect())
-            }
+            op @ Op::Gather(positions, of) => match sources(network, *of, positions) {
+                Some(sources) => {
+                    let entries = sources.iter().map(|&(source, at)| match &network.node(source).op {
+                        Op::Parameter(id) => weights.entry(*id, at),
+                        Op::Linear(map, of) => map.apply_to(at..at + 1, &values[of.index()].data)[0],
+                        _ => unreachable!("entries come from parameters and linear maps"),
+                    });
+                    Values::new(node.shape, entries.collect())
+                }
+                None => apply(op, node.shape, &values),
+            },
             op => apply(op, node.shape, &values),
         });
     }
     values.swap_remove(node.index())
 }
 
-/// Whether entries of a node can be computed one by one.
-fn is_drawn_from(network: &Network, node: NodeId) -> bool {
-    match &network.node(node).op {
-        Op::Parameter(_) | Op::Linear(..) => true,
-        Op::Reshape(of) | Op::StopGradient(of) => is_drawn_from(network, *of),
-        Op::Stack(upper, lower) => is_drawn_from(network, *upper) && is_drawn_from(network, *lower),
-        _ => false,
-    }
+/// For each of these entries of a node, the parameter or linear map that it comes from and the entry there; `None` if
+/// they cannot be computed one by one.
+fn sources(network: &Network, node: NodeId, positions: &[usize]) -> Option<Vec<(NodeId, usize)>> {
+    positions.iter().map(|&at| source(network, node, at)).collect()
 }
 
-/// The nodes that must be evaluated before entries of this node can be computed one by one.
-fn drawn_operands(network: &Network, node: NodeId) -> Vec<NodeId> {
+fn source(network: &Network, node: NodeId, at: usize) -> Option<(NodeId, usize)> {
     match &network.node(node).op {
-        Op::Parameter(_) => Vec::new(),
-        Op::Linear(_, of) => vec![*of],
-        op => op.operands().into_iter().flat_map(|of| drawn_operands(network, of)).collect(),
-    }
-}
-
-/// One entry of a node whose entries can be computed one by one.
-fn draw(
-    network: &Network,
-    weights: &(impl Weights + ?Sized),
-    values: &[Values],
-    node: NodeId,
-    at: usize,
-) -> f64 {
-    match &network.node(node).op {
-        Op::Parameter(id) => weights.entry(*id, at),
-        Op::Linear(map, of) => map.apply_to(at..at + 1, &values[of.index()].data)[0],
+        Op::Parameter(_) | Op::Linear(..) => Some((node, at)),
+        Op::Reshape(of) | Op::StopGradient(of) => source(network, *of, at),
         Op::Stack(upper, lower) => match at.checked_sub(network.node(*upper).shape.len()) {
-            None => draw(network, weights, values, *upper, at),
-            Some(at) => draw(network, weights, values, *lower, at),
+            None => source(network, *upper, at),
+            Some(at) => source(network, *lower, at),
         },
-        Op::Reshape(of) | Op::StopGradient(of) => draw(network, weights, values, *of, at),
-        _ => unreachable!("not a node that entries are drawn from"),
+        _ => None,
     }
 }
 
-/// How many entries of a row are computed at a time: few enough to stay in the CPU's caches.
+/// The number of entries of a row that are computed at a time: few enough to stay in the CPU's caches.
 const PIECE: usize = 1 << 12;
 
-/// The rows of a node's value, piece by piece: `see` gets the row, the column of the first entry, and the entries. The
-/// result of a linear map is never stored as a whole.
+/// Evaluates the rows of a node, piece by piece: `see` is called with the row, the column of the first entry, and the
+/// entries. The result of a linear map is never stored as a whole.
 ///
 /// # Panics
 /// If the values do not fit the network's parameters or inputs.
@@ -126,8 +117,7 @@ pub fn evaluate_rows(
     evaluate_these_rows(network, weights, inputs, (node, 0..network.node(node).shape.rows), see);
 }
 
-/// The rows of a node's value that can change with weights or inputs, as [`evaluate_rows`] gives them. All others are
-/// [`bias_rows`].
+/// Evaluates the rows of a node that depend on weights or inputs, as [`evaluate_rows`] does. All others are [`bias_rows`].
 ///
 /// # Panics
 /// If the values do not fit the network's parameters or inputs.
@@ -142,13 +132,13 @@ pub fn evaluate_changing_rows(
     evaluate_these_rows(network, weights, inputs, (node, changes), see);
 }
 
-/// The other rows of a node's value: the linear map that makes the node places no input there.
+/// The rows of a node that are constant, because the linear map that computes the node places no input there.
 pub fn bias_rows(network: &Network, node: NodeId) -> impl Iterator<Item = (usize, SparseValues)> {
     let rows = 0..network.node(node).shape.rows;
     rows.filter_map(move |row| Some((row, biases(network, node, row).map(|(map, at)| map.biases_in(&at))?)))
 }
 
-/// The map that makes a row of biases alone, and the map's outputs that are in the row.
+/// The map that computes a constant row, and the map's outputs in this row; `None` for other rows.
 fn biases(network: &Network, node: NodeId, row: usize) -> Option<(&LinearMap, Range<usize>)> {
     let Op::Reshape(of) = &network.node(node).op else { return None };
     let Op::Linear(map, _) = &network.node(*of).op else { return None };
@@ -200,10 +190,10 @@ fn evaluate_these_rows(
     }
 }
 
-/// Evaluates all nodes, but every stop-gradient keeps the value it has in `frozen`.
+/// Evaluates all nodes, except that every stop-gradient keeps its value in `frozen`.
 ///
-/// Training follows the gradient of this function: finite differences of it around the point of `frozen` are what
-/// automatic differentiation with stop-gradients must return there.
+/// Training follows the gradient of this function: automatic differentiation with stop-gradients must agree with finite
+/// differences of it around the point of `frozen`.
 ///
 /// # Panics
 /// If the values do not fit the network's parameters or inputs, or `frozen` is of another network.
@@ -238,7 +228,7 @@ fn evaluate_with(
     Evaluation { values, loss: network.loss() }
 }
 
-/// The value of a node, given the values of all nodes before it.
+/// Computes the value of a node from the values of all nodes before it.
 ///
 /// # Panics
 /// If the node is a parameter or an input.
@@ -285,13 +275,14 @@ pub fn apply(op: &Op, shape: Shape, values: &[Values]) -> Values {
                 of.data[stretched(of.shape, shape, i)]
             };
             let at = |i: usize| entry(op, |slot| value(slot, i));
-            (0..shape.len()).map(|i| at(i).expect("made entry by entry")).collect()
+            (0..shape.len()).map(|i| at(i).expect("an entrywise operation")).collect()
         }
     };
     Values::new(shape, data)
 }
 
-/// One entry of an entrywise operation, where `of` gives the entry of each operand; `None` for other operations.
+/// Computes one entry of an entrywise operation from that of each operand, which `of` returns; `None` for other
+/// operations.
 pub fn entry(op: &Op, of: impl Fn(usize) -> f64) -> Option<f64> {
     Some(match op {
         Op::Sum(terms) => terms.iter().enumerate().fold(0.0, |sum, (slot, term)| sum + term.0 * of(slot)),
@@ -305,7 +296,7 @@ pub fn entry(op: &Op, of: impl Fn(usize) -> f64) -> Option<f64> {
     })
 }
 
-/// The entry of an operand that is used for entry `index` of the shape to which it is broadcast.
+/// The entry of an operand that entry `index` uses when the operand is broadcast to this shape.
 pub fn stretched(operand: Shape, shape: Shape, index: usize) -> usize {
     if operand == shape {
         return index;
@@ -315,7 +306,7 @@ pub fn stretched(operand: Shape, shape: Shape, index: usize) -> usize {
     row * operand.cols + col
 }
 
-/// The entry that a shift of every row by this many columns to the right brings to entry `index`; `None` where a zero
+/// The entry that moves to entry `index` if every row is shifted by this many columns to the right; `None` where a zero
 /// enters.
 pub fn shifted(shape: Shape, by: i64, index: usize) -> Option<usize> {
     let col = i64::try_from(index % shape.cols).ok()?.checked_sub(by)?;

@@ -30,12 +30,10 @@ pub fn number(name: &str, right: f64, wrong: f64) -> f64 {
 mod on {
     use std::cell::{Cell, RefCell};
 
-    use crate::{Arcs, Node, Parameter, VertexTable};
+    use crate::{Arcs, Entry, Node, Parameter, VertexTable};
 
     type Alter = fn(&mut Vec<Node>, &mut Vec<Parameter>) -> bool;
-    /// One arc: (output, input, weight).
-    type Arc = (usize, usize, f64);
-    type AlterArc = Box<dyn Fn(Arcs, &VertexTable, usize, Arc) -> Option<Arc>>;
+    type AlterArc = Box<dyn Fn(Arcs, &VertexTable, usize, Entry) -> Option<Entry>>;
 
     thread_local! {
         static NAME: Cell<Option<&'static str>> = const { Cell::new(None) };
@@ -87,7 +85,9 @@ mod on {
     /// Alters arcs as maps list them, but not the table: the function gets the kind of arcs, the table, the vertex and the
     /// arc, and may return another arc.
     #[must_use]
-    pub fn plant_in_arcs(alter: impl Fn(Arcs, &VertexTable, usize, Arc) -> Option<Arc> + 'static) -> Planted {
+    pub fn plant_in_arcs(
+        alter: impl Fn(Arcs, &VertexTable, usize, Entry) -> Option<Entry> + 'static,
+    ) -> Planted {
         ARCS.set(Some(Box::new(alter)));
         Planted(())
     }
@@ -97,7 +97,7 @@ mod on {
         arcs: Arcs,
         table: &VertexTable,
         vertex: usize,
-        arc: Arc,
+        arc: Entry,
         pass: &mut impl FnMut(usize, usize, f64),
     ) {
         let other =

@@ -282,12 +282,11 @@ impl GraphBuilder {
 
     /// max(0, v).
     pub fn relu(&mut self, name: &str, of: NodeId) -> NodeId {
-        let shape = self.shape(of);
-        self.push(name, Op::Relu(of), shape)
+        self.push(name, Op::Relu(of), self.shape(of))
     }
 
     /// The shape of an entrywise operation on two nodes.
-    fn joined(&self, name: &str, a: NodeId, b: NodeId, verb: &str) -> Shape {
+    fn broadcast(&self, name: &str, a: NodeId, b: NodeId, verb: &str) -> Shape {
         let (left, right) = (self.shape(a), self.shape(b));
         left.broadcast(right).unwrap_or_else(|| panic!("{name}: {left:?} and {right:?} do not {verb}"))
     }
@@ -297,8 +296,7 @@ impl GraphBuilder {
     /// # Panics
     /// If the shapes do not broadcast.
     pub fn product(&mut self, name: &str, a: NodeId, b: NodeId) -> NodeId {
-        let shape = self.joined(name, a, b, "multiply");
-        self.push(name, Op::Product(a, b), shape)
+        self.push(name, Op::Product(a, b), self.broadcast(name, a, b, "multiply"))
     }
 
     /// A quotient.
@@ -306,8 +304,7 @@ impl GraphBuilder {
     /// # Panics
     /// If the shapes do not broadcast.
     pub fn quotient(&mut self, name: &str, a: NodeId, b: NodeId) -> NodeId {
-        let shape = self.joined(name, a, b, "divide");
-        self.push(name, Op::Quotient(a, b), shape)
+        self.push(name, Op::Quotient(a, b), self.broadcast(name, a, b, "divide"))
     }
 
     /// A product of matrices.
@@ -320,21 +317,25 @@ impl GraphBuilder {
         self.push(name, Op::MatMul(a, b), Shape::new(left.rows, right.cols))
     }
 
-    /// A node's squares.
+    /// The squares of all entries.
     pub fn square(&mut self, name: &str, of: NodeId) -> NodeId {
         self.product(name, of, of)
     }
 
+    /// The sum of the squares of all entries.
+    pub fn sum_of_squares(&mut self, name: &str, of: NodeId) -> NodeId {
+        let squares = self.square(name, of);
+        self.sum_all(name, squares)
+    }
+
     /// The square root.
     pub fn sqrt(&mut self, name: &str, of: NodeId) -> NodeId {
-        let shape = self.shape(of);
-        self.push(name, Op::Sqrt(of), shape)
+        self.push(name, Op::Sqrt(of), self.shape(of))
     }
 
     /// The sum of every row.
     pub fn sum_columns(&mut self, name: &str, of: NodeId) -> NodeId {
-        let shape = Shape::column(self.shape(of).rows);
-        self.push(name, Op::SumColumns(of), shape)
+        self.push(name, Op::SumColumns(of), Shape::column(self.shape(of).rows))
     }
 
     /// The sum of all entries.
@@ -344,8 +345,7 @@ impl GraphBuilder {
 
     /// Every row moved `by` columns to the right.
     pub fn shift(&mut self, name: &str, by: i64, of: NodeId) -> NodeId {
-        let shape = self.shape(of);
-        self.push(name, Op::Shift(by, of), shape)
+        self.push(name, Op::Shift(by, of), self.shape(of))
     }
 
     /// The same entries, row by row, in another shape.
@@ -403,8 +403,7 @@ impl GraphBuilder {
 
     /// The same value, which differentiation treats as a constant.
     pub fn stop_gradient(&mut self, name: &str, of: NodeId) -> NodeId {
-        let shape = self.shape(of);
-        self.push(name, Op::StopGradient(of), shape)
+        self.push(name, Op::StopGradient(of), self.shape(of))
     }
 
     /// `open * on + (1 - open) * off`; where `open` is 0 or 1 the unused branch does not count.
@@ -412,9 +411,7 @@ impl GraphBuilder {
     /// # Panics
     /// If `open` is not a scalar or the branches have different shapes.
     pub fn switch(&mut self, name: &str, open: NodeId, on: NodeId, off: NodeId) -> NodeId {
-        assert_eq!(self.shape(open), Shape::SCALAR, "{name}: a switch that is not a scalar");
-        let shape = self.shape(on);
-        assert_eq!(shape, self.shape(off), "{name}: branches of different shapes");
+        let shape = self.branches(name, open, on, off);
         self.push(name, Op::Switch { open, on, off }, shape)
     }
 
@@ -423,10 +420,15 @@ impl GraphBuilder {
     /// # Panics
     /// If the condition is not a scalar or the branches have different shapes.
     pub fn select(&mut self, name: &str, condition: NodeId, positive: NodeId, otherwise: NodeId) -> NodeId {
-        assert_eq!(self.shape(condition), Shape::SCALAR, "{name}: a condition that is not a scalar");
-        let shape = self.shape(positive);
-        assert_eq!(shape, self.shape(otherwise), "{name}: branches of different shapes");
+        let shape = self.branches(name, condition, positive, otherwise);
         self.push(name, Op::Select { condition, positive, otherwise }, shape)
+    }
+
+    /// The shape of two branches between which a scalar chooses.
+    fn branches(&self, name: &str, scalar: NodeId, a: NodeId, b: NodeId) -> Shape {
+        assert_eq!(self.shape(scalar), Shape::SCALAR, "{name}: a condition that is not a scalar");
+        assert_eq!(self.shape(a), self.shape(b), "{name}: branches of different shapes");
+        self.shape(a)
     }
 
     /// The finished network, whose training minimises `loss`.

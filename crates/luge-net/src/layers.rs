@@ -1,4 +1,4 @@
-//! Counts the units of a network, their depth and the width of layers. It counts in the graph and uses no formula.
+//! Counts the units of a network, their depth and the width of layers, in the graph and not by a formula.
 
 use crate::{Network, NodeId, Op, Shape};
 
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!((layers.n_units(), layers.depth(), layers.arrange(3)), (0, 0, Some(Vec::new())));
     }
 
-    /// Three groups that all could lie in the first layer, beside a chain of two.
+    /// Two groups that could be in any layer, and a chain of two.
     #[test]
     fn groups_that_can_wait_fill_later_layers() {
         let layers = layers(3, |g, x| {

@@ -29,7 +29,7 @@ pub use evaluate::{
 };
 pub use graph::{GraphBuilder, Input, InputId, Node, NodeId, Op, Parameter, ParameterId, StepRule};
 pub use layers::{Layer, LayerKind, Layers};
-pub use linear::LinearMap;
+pub use linear::{Entry, LinearMap};
 pub use local::{LOCAL_COLUMNS, Local, Part, PartInput};
 pub use merged::{ColumnKind, Columns, Merged, NotByColumns, evaluate_some};
 pub use names::{UnknownWord, Word};

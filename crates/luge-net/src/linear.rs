@@ -4,6 +4,9 @@ use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use crate::{Arcs, Shape, SparseValues, Values, VertexTable};
 
+/// An entry of a matrix: (row, column, weight).
+pub type Entry = (usize, usize, f64);
+
 /// `y = A x + b` on vectors, stored as the entries of `A` that are not zero.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinearMap {
@@ -36,15 +39,11 @@ enum Bias {
 }
 
 impl LinearMap {
-    /// A map from its entries (row, column, weight); entries at the same place add up, zeros are dropped.
+    /// A map from its entries; entries at the same place add up, zeros are dropped.
     ///
     /// # Panics
     /// If an entry lies outside the matrix.
-    pub fn new(
-        n_outputs: usize,
-        n_inputs: usize,
-        entries: impl IntoIterator<Item = (usize, usize, f64)>,
-    ) -> Self {
+    pub fn new(n_outputs: usize, n_inputs: usize, entries: impl IntoIterator<Item = Entry>) -> Self {
         let entries = Entries::Listed(listed(n_outputs, n_inputs, entries));
         Self { n_outputs, n_inputs, entries, bias: Bias::Same(0.0) }
     }
@@ -133,7 +132,7 @@ impl LinearMap {
         }
     }
 
-    /// Whether no weight is kept.
+    /// Whether there is no weight.
     pub fn is_empty(&self) -> bool {
         match &self.entries {
             Entries::Listed(entries) => entries.is_empty(),
@@ -187,13 +186,14 @@ impl LinearMap {
         SparseValues::new(shape, *common, apart)
     }
 
-    /// The inputs that the outputs in these rows depend on, where every input goes to an output of its own, in order; `None` elsewhere.
+    /// The inputs that the outputs in these rows depend on; `None` unless every input goes to an output of its own, in order.
     pub(crate) fn inputs_placed_in(&self, rows: &Range<usize>) -> Option<Range<usize>> {
         let Entries::Placed(_, places) = &self.entries else { return None };
         Some(places_in(places, rows))
     }
 
-    /// The outputs in these rows where every input goes to an output of its own, from the inputs that they depend on.
+    /// The outputs in these rows of a map whose inputs go to outputs of their own, computed from the inputs that they depend
+    /// on.
     pub(crate) fn apply_placed(&self, rows: Range<usize>, inputs: Range<usize>, x: &[f64]) -> Vec<f64> {
         let mut y = self.bias_in(rows.clone());
         if let Entries::Placed(weight, places) = &self.entries {
@@ -311,7 +311,7 @@ fn check_rows(rows: &[u32], n_outputs: usize) {
     assert!(rows.last().is_none_or(|&last| (last as usize) < n_outputs), "an output outside the matrix");
 }
 
-/// Of places in ascending order, the indices of those within a range.
+/// The indices of the places within a range; places are in ascending order.
 fn places_in(places: &[u32], range: &Range<usize>) -> Range<usize> {
     let [start, end] =
         [range.start, range.end].map(|at| places.partition_point(|&place| (place as usize) < at));
@@ -321,7 +321,7 @@ fn places_in(places: &[u32], range: &Range<usize>) -> Range<usize> {
 fn listed(
     n_outputs: usize,
     n_inputs: usize,
-    entries: impl IntoIterator<Item = (usize, usize, f64)>,
+    entries: impl IntoIterator<Item = Entry>,
 ) -> Vec<(u32, u32, f64)> {
     let mut sorted: Vec<(u32, u32, f64)> = entries
         .into_iter()

@@ -1,19 +1,19 @@
-//! The part of a network that one gradient step depends on: a few columns around the heads, cut out of the graph.
+//! The part of a network that one gradient step depends on: a few columns near the heads, cut out of the graph.
 //!
 //! A landscape has a column for every cell of a tape, and a column with no head near it adds exactly 0 to every sum. So a
-//! few columns around the heads show what a step does. This module checks node by node that columns and rows are not
-//! mixed in any other way. Whoever evaluates the cut must check that columns far from every head add 0, at the nodes
-//! listed in [`Local::summed`].
+//! few columns near the heads determine a step. This module checks node by node that columns and rows are not mixed in any
+//! other way. Code that evaluates the cut must check that columns far from every head add 0, at the nodes in
+//! [`Local::summed`].
 
 use crate::{
     Input, InputId, Network, Node, NodeId, NotByColumns, Op, OutputWiring, Parameter, ParameterId, Shape,
     SparseLayers, StepRule, Values,
 };
 
-/// How many columns are kept.
+/// The number of columns that are kept.
 pub const LOCAL_COLUMNS: usize = 7;
 
-/// The landscape of a network with few columns, and the rest of the network as a function of the landscape's loss.
+/// A network's landscape with few columns, and the rest of the network as a function of the landscape's loss.
 #[derive(Clone, Debug)]
 pub struct Local {
     /// The landscape. Its loss is the landscape's.
@@ -26,14 +26,14 @@ pub struct Local {
     pub output: Option<Part>,
 }
 
-/// A part of a network that stands alone.
+/// A part of a network, as a network of its own.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// The part as a network.
     pub network: Network,
     /// The parameters of the whole network that its parameters are; `None` for a node that became a parameter.
     pub parameters: Vec<Option<ParameterId>>,
-    /// What its inputs are.
+    /// The origin of each input.
     pub inputs: Vec<PartInput>,
     /// For every node of the whole network, the node of the part.
     ids: Vec<Option<NodeId>>,
@@ -54,8 +54,8 @@ impl Part {
         self.ids[node.index()]
     }
 
-    /// The nodes that `root` is computed from. The nodes in `cuts` become inputs and `moved` becomes a parameter; `narrow`
-    /// gives the new shapes.
+    /// Cuts out the nodes that `root` depends on. The nodes in `cuts` become inputs and `moved` becomes a parameter; `narrow`
+    /// returns the new shapes.
     fn cut(
         network: &Network,
         root: NodeId,
@@ -117,31 +117,27 @@ impl Local {
     /// If a node of the landscape mixes columns or rows, or a weight of the landscape reaches the loss by another path.
     pub fn of(network: &Network, layers: &SparseLayers) -> Result<Self, NotByColumns> {
         let root = layers.output.map_or(network.loss(), |output| output.landscape);
-        let cuts: Vec<NodeId> = layers.fixed_cells.into_iter().collect();
         let Followed { wide, summed, reach } = follow(network, layers, root)?;
-        let narrow = |id: NodeId, shape: Shape| match wide[id.index()] {
-            true => Shape::new(shape.rows, LOCAL_COLUMNS),
-            false => shape,
+        let narrow = |id: NodeId, shape: Shape| {
+            if wide[id.index()] { Shape::new(shape.rows, LOCAL_COLUMNS) } else { shape }
         };
-        let landscape = Part::cut(network, root, (&cuts, None), narrow);
+        let landscape = Part::cut(network, root, (layers.fixed_cells.as_slice(), None), narrow);
         let summed = summed.into_iter().filter_map(|id| landscape.id(id)).collect();
         let output = layers.output.map(|output| Self::around(network, output)).transpose()?;
         Ok(Self { landscape, summed, reach, output })
     }
 
-    /// The network around a landscape, as a function of the landscape's loss, the labels and the inputs; the primary network
-    /// is cut off.
+    /// The network outside a landscape, as a function of the landscape's loss, the labels and the inputs. The primary network
+    /// becomes an input.
     fn around(network: &Network, output: OutputWiring) -> Result<Part, NotByColumns> {
         let cuts = (&[output.primary][..], Some(output.landscape));
         let part = Part::cut(network, network.loss(), cuts, |_, shape| shape);
-        match part.parameters.iter().flatten().any(|&id| id != output.labels) {
-            true => Err(NotByColumns::mixes(network, network.loss())),
-            false => Ok(part),
-        }
+        let labels_only = part.parameters.iter().flatten().all(|&id| id == output.labels);
+        if labels_only { Ok(part) } else { Err(NotByColumns::mixes(network, network.loss())) }
     }
 }
 
-/// What [`follow`] finds.
+/// The result of [`follow`].
 struct Followed {
     wide: Vec<bool>,
     summed: Vec<NodeId>,
@@ -203,7 +199,7 @@ fn follow(network: &Network, layers: &SparseLayers, root: NodeId) -> Result<Foll
 }
 
 impl Part {
-    /// The inputs of the part for inputs of the whole network; cut nodes are NaN.
+    /// The inputs of the part for inputs of the whole network. Inputs that replace cut nodes are NaN.
     pub fn fed(&self, inputs: &[Values]) -> Vec<Values> {
         let shapes = self.network.inputs().iter().map(|input| input.shape);
         let value = |(shape, of): (Shape, &PartInput)| match *of {

@@ -1,12 +1,12 @@
-//! Equal columns, evaluated once.
+//! Evaluates equal columns once.
 //!
 //! The matrices of a landscape have a column for every cell of a tape, and nearly all columns are equal, because nothing
 //! happens far from every head. A unit depends on its own column and, through shifts, on neighbouring ones. If columns and
-//! their neighbours have equal entries, all their units and all gradients of their weights are equal too. A merged network
-//! has one column of each kind, weighted in sums by how often it occurs. Its loss and its gradients are those of the whole
-//! network, entry for entry.
+//! their neighbours have equal entries, their units and the gradients of their weights are equal too. A merged network has
+//! one column of each kind, whose weight in sums is the number of such columns. Its loss and its gradients are those of the
+//! whole network, entry for entry.
 //!
-//! Nothing is assumed about what columns mean: [`Columns::of`] follows the graph node by node, and refuses a graph in which
+//! Nothing is assumed about the meaning of columns: [`Columns::of`] follows the graph node by node, and returns an error if
 //! columns interact in any other way.
 
 mod partition;
@@ -25,11 +25,11 @@ pub struct Columns<'n> {
     n_columns: usize,
     /// The nodes that have a column for every cell.
     wide: Vec<bool>,
-    /// Those of them that are reshaped vectors.
+    /// The wide nodes that are reshaped vectors.
     spread: Vec<NodeId>,
     /// A column can depend on columns up to this far away.
     reach: usize,
-    /// Columns from which entries with a gradient are gathered: each is a kind of its own.
+    /// Columns from which entries with a gradient are gathered. Each of them is a kind of its own.
     single: Vec<usize>,
 }
 
@@ -52,15 +52,15 @@ pub enum NotByColumns {
     /// Too many columns differ for merging to save anything.
     #[error("{kinds} of {columns} columns differ")]
     TooManyKinds {
-        /// How many are different.
+        /// Number of different columns.
         kinds: usize,
-        /// How many there are.
+        /// Number of columns.
         columns: usize,
     },
 }
 
 impl NotByColumns {
-    /// That a node mixes columns.
+    /// The error that a node mixes columns.
     pub(crate) fn mixes(network: &Network, id: NodeId) -> Self {
         let node = network.node(id);
         Self::Mixes { index: id.index(), word: node.op.word(), name: node.name.clone() }
@@ -74,24 +74,24 @@ pub struct Merged {
     /// For every node, the node of the merged network, if there is one.
     ids: Vec<Option<NodeId>>,
     n_columns: usize,
-    /// The column that each column is a copy of; `None` for the zeros beyond the border.
+    /// For each column, the original column that it copies; `None` for zeros beyond the border.
     picked: Vec<Option<usize>>,
     kinds: Vec<ColumnKind>,
 }
 
-/// Columns that are equal.
+/// A set of equal columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ColumnKind {
     /// The first of them.
     pub column: usize,
-    /// How many there are.
+    /// Number of columns.
     pub count: usize,
     /// The column of the merged network that represents them.
     pub place: usize,
 }
 
 impl<'n> Columns<'n> {
-    /// Follows the columns of the block of weights that has most of them through the graph.
+    /// Follows the columns of the widest block of weights through the graph.
     ///
     /// # Errors
     /// If a node mixes columns other than by sums over all columns, shifts of weights, and gathered entries.
@@ -108,7 +108,7 @@ impl<'n> Columns<'n> {
             reach: 0,
             single: Vec::new(),
         };
-        // For every node, whether it depends on a wide node, even through a sum, and whether on columns other than its own.
+        // For every node: whether it depends on a wide node, possibly through a sum; and whether on columns other than its own.
         let mut depends = Vec::with_capacity(network.nodes().len());
         let mut shifted: Vec<bool> = Vec::with_capacity(network.nodes().len());
         let differentiated = network.differentiated();
@@ -176,8 +176,8 @@ impl<'n> Columns<'n> {
         self.network.parameter_ids().filter(move |id| cols(id) == self.n_columns)
     }
 
-    /// The network at these weights and inputs, with one column of each kind. Columns whose weights will differ `after` a step
-    /// are of different kinds. Only nodes that the loss or `also` depend on are kept.
+    /// Merges the columns that are equal for these weights and inputs. Columns whose weights differ `after` a step are of
+    /// different kinds. Only nodes that the loss or `also` depend on are kept.
     ///
     /// # Errors
     /// If too many columns differ.
@@ -190,10 +190,10 @@ impl<'n> Columns<'n> {
     ) -> Result<Merged, NotByColumns> {
         let kinds = self.kinds(weights, after, inputs);
         let n_kinds = kinds.kinds.len();
-        match n_kinds * (6 * self.reach + 2) * 2 > self.n_columns {
-            true => Err(NotByColumns::TooManyKinds { kinds: n_kinds, columns: self.n_columns }),
-            false => Ok(rebuild::rebuild(self, kinds, also)),
+        if n_kinds * (6 * self.reach + 2) * 2 > self.n_columns {
+            return Err(NotByColumns::TooManyKinds { kinds: n_kinds, columns: self.n_columns });
         }
+        Ok(rebuild::rebuild(self, kinds, also))
     }
 
     /// The kinds of columns, distinguished by reshaped vectors and by weights.
@@ -201,25 +201,25 @@ impl<'n> Columns<'n> {
         let mut marks = Partition::new(self.n_columns);
         for &node in &self.spread {
             for (_, biases) in bias_rows(self.network, node) {
-                marks.tell_apart_by_weights(&biases, None);
+                marks.distinguish_by_weights(&biases, None);
             }
             let mut row = marks.row();
             evaluate_changing_rows(self.network, weights, inputs, node, |_, first, numbers| {
                 if first == 0 {
                     row = marks.row();
                 }
-                marks.tell_apart_by_numbers(&mut row, first, numbers);
+                marks.distinguish_by_numbers(&mut row, first, numbers);
             });
         }
         self.single.iter().for_each(|&column| marks.single_out(column));
         for at in self.wide_parameters().map(|id| id.index()) {
-            marks.tell_apart_by_weights(&weights[at], after.map(|after| &after[at]));
+            marks.distinguish_by_weights(&weights[at], after.map(|after| &after[at]));
         }
         marks.with_neighbours(self.reach)
     }
 }
 
-/// The values of some nodes at these weights; equal columns are evaluated once.
+/// Evaluates some nodes; equal columns are evaluated once.
 ///
 /// # Panics
 /// If the values do not fit the network's parameters or inputs, or a node has a column for every cell.
@@ -233,7 +233,7 @@ pub fn evaluate_some(
     match merged {
         Ok(merged) => {
             let all = evaluate(&merged.network, &merged.parameters(weights), inputs);
-            let id = |&node| merged.id(node).expect("a node without columns that was asked for");
+            let id = |&node| merged.id(node).expect("a node without columns");
             nodes.iter().map(|node| all.value(id(node)).clone()).collect()
         }
         Err(_) => {
@@ -249,7 +249,7 @@ impl Merged {
         &self.network
     }
 
-    /// The merged network's node for a node without columns; `None` for others, and for nodes that were not needed.
+    /// The merged network's node for a node without columns; `None` for nodes with columns and for nodes that were dropped.
     pub fn id(&self, node: NodeId) -> Option<NodeId> {
         self.ids[node.index()]
     }
@@ -271,12 +271,12 @@ impl Merged {
             let entry = |column: &Option<usize>| column.map_or(0.0, |column| block.at(row, column));
             self.picked.iter().map(entry).collect::<Vec<_>>()
         };
-        let merged = blocks.map(|(block, parameter)| match self.is_wide(block) {
-            false => block.to_values(),
-            true => {
-                let entries = (0..block.shape.rows).flat_map(|row| picked(block, row));
-                Values::new(parameter.shape, entries.collect())
+        let merged = blocks.map(|(block, parameter)| {
+            if !self.is_wide(block) {
+                return block.to_values();
             }
+            let entries = (0..block.shape.rows).flat_map(|row| picked(block, row));
+            Values::new(parameter.shape, entries.collect())
         });
         merged.collect()
     }

@@ -1,4 +1,4 @@
-//! The names of an enum's variants, stated once.
+//! Names for the variants of an enum.
 
 /// An enum whose values have names.
 pub trait Word: Copy + Send + Sync + 'static {
@@ -34,7 +34,7 @@ pub struct UnknownWord {
 }
 
 /// Names the variants of an enum, for the command line and JSON. For an enum without data it implements [`Word`]; the
-/// text before the names says what a value is called in messages.
+/// text before the names is the term for a value in messages.
 #[macro_export]
 macro_rules! names {
     (with data $type:ident, $($variant:ident $word:literal),+ $(,)?) => {

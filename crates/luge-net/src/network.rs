@@ -1,9 +1,9 @@
-//! A finished network, which training and everything else reads.
+//! A finished network.
 
 use std::{fmt, sync::OnceLock};
 
 use crate::{
-    Input, Node, NodeId, Op, Parameter, ParameterId, Shape, SparseLayers, Unrecognised, Values,
+    Input, Node, NodeId, Op, Parameter, ParameterId, SparseLayers, Unrecognised, Values,
     recognise::{check_arcs, recognise},
 };
 
@@ -17,8 +17,8 @@ pub struct Network {
     recognised: Recognised,
 }
 
-/// What was recognised in the graph. It follows from the graph, so comparisons ignore it. `Debug` leaves it out as well,
-/// because digests are made of that text.
+/// The results of recognition. They are determined by the graph, so comparisons ignore them. `Debug` omits them, because
+/// digests are made of that text.
 #[derive(Clone, Default)]
 struct Recognised {
     layers: OnceLock<Result<SparseLayers, Unrecognised>>,
@@ -112,14 +112,12 @@ impl Network {
 
     /// Whether these values have the shapes of the network's parameters.
     pub fn fits_parameters(&self, values: &[Values]) -> bool {
-        let shapes: Vec<Shape> = self.parameters.iter().map(|p| p.shape).collect();
-        values.iter().map(|v| v.shape).eq(shapes)
+        values.iter().map(|v| v.shape).eq(self.parameters.iter().map(|p| p.shape))
     }
 
     /// Whether these values have the shapes of the network's inputs.
     pub fn fits_inputs(&self, values: &[Values]) -> bool {
-        let shapes: Vec<Shape> = self.inputs.iter().map(|i| i.shape).collect();
-        values.iter().map(|v| v.shape).eq(shapes)
+        values.iter().map(|v| v.shape).eq(self.inputs.iter().map(|i| i.shape))
     }
 
     /// For every node, whether a gradient flows through it: it depends on a parameter, and the loss depends on it, in both
@@ -137,13 +135,13 @@ impl Network {
         from_parameter.iter().zip(to_loss).map(|(&a, b)| a && b).collect()
     }
 
-    /// For every node, whether it is one of these or they are computed from it, not counting what only the nodes at
-    /// which `stops` is true are computed from.
+    /// For every node, whether one of these nodes depends on it. Dependencies are not followed beyond nodes at which
+    /// `stops` is true.
     pub(crate) fn needed_up_to(&self, nodes: &[NodeId], stops: impl Fn(NodeId, &Node) -> bool) -> Vec<bool> {
         self.needed_by(nodes, |id, node| if stops(id, node) { Vec::new() } else { node.op.operands() })
     }
 
-    /// The same where `operands` says which nodes a node is computed from.
+    /// The same if the dependencies of a node are those that `operands` returns.
     pub(crate) fn needed_by(
         &self,
         nodes: &[NodeId],

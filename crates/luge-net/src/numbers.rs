@@ -80,7 +80,7 @@ pub enum EncodeError {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{n_bits} bits are not a number: {format} has {}", .format.n_bits())]
 pub struct WrongLength {
-    /// How many bits there were.
+    /// Number of bits.
     pub n_bits: usize,
     /// The format.
     pub format: NumberFormat,
@@ -183,7 +183,7 @@ impl NumberFormat {
         negative.chain([0.0]).chain(positive)
     }
 
-    /// How many numbers are above 0.
+    /// Number of numbers above 0.
     fn n_positive(&self) -> u32 {
         match self {
             Self::Fixed(fixed) => fixed.n_positive(),
@@ -191,7 +191,7 @@ impl NumberFormat {
         }
     }
 
-    /// How many numbers are below 0.
+    /// Number of numbers below 0.
     fn n_negative(&self) -> u32 {
         match self {
             Self::Fixed(fixed) => fixed.n_negative(),

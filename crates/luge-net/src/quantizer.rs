@@ -1,6 +1,6 @@
-//! Numbers to bits and back as networks: what [`NumberFormat`] does natively, done by ReLU and product units.
+//! Networks of ReLU and product units that convert numbers to bits and back, with the same results as [`NumberFormat`].
 //!
-//! [`quantize`] gives the bits of [`NumberFormat::encode`] with [`Overflow::Saturate`](crate::numbers::Overflow::Saturate) for
+//! [`quantize`] computes the bits of [`NumberFormat::encode`] with [`Overflow::Saturate`](crate::numbers::Overflow::Saturate) for
 //! every finite number, not only for numbers of the format: the thresholds are exactly where the rounding changes, the ramp
 //! of a threshold is as narrow as the gap between two neighbours in f64, and all differences that matter are exact. Numbers
 //! of the format are half a step away from every threshold, so small formats are safe in f32 too; in f16 the slopes
@@ -64,7 +64,7 @@ pub fn dequantize(g: &mut GraphBuilder, format: &NumberFormat, bits: NodeId) -> 
     }
 }
 
-/// `|x| = ReLU(x) + ReLU(-x)`, and `-x` beside it.
+/// `|x| = ReLU(x) + ReLU(-x)`, and `-x`.
 fn absolute(g: &mut GraphBuilder, values: NodeId) -> (NodeId, NodeId) {
     let negated = g.sum("negated", [(-1.0, values)]);
     let above = g.relu("positive part", values);

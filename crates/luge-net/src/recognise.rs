@@ -1,10 +1,10 @@
 //! Recognises sparse layers in a graph, so that an engine need not evaluate units that are zero.
 //!
 //! The graph is the only source of information. Starting from the loss, every node must match an equation, with its
-//! operands, maps, weights, biases and stop-gradients (`formula` describes how equations are written). Every number that
-//! an engine uses is read from its node; a number that can have only one value is compared with that value. If an
-//! equation does not match, the network is not recognised: the error names the node and the equation, and an engine that
-//! evaluates every unit has to train the network.
+//! operands, maps, weights, biases and stop-gradients (`formula` describes the notation of equations). Every number that an
+//! engine uses is read from its node; a number that can have only one value is compared with that value. If an equation
+//! does not match, the network is not recognised. The error then names the node and the equation, and the network must be
+//! trained by an engine that evaluates every unit.
 
 mod formula;
 mod output;
@@ -33,9 +33,9 @@ pub struct SparseLayers {
     pub fixed_cells: Option<NodeId>,
     /// The heads.
     pub head: ParameterId,
-    /// The form of the landscape, and its numbers.
+    /// The form of the landscape with its numbers.
     pub form: Form,
-    /// What an extended network adds to the landscape; `None` if the landscape is the loss itself.
+    /// The part of an extended network outside the landscape; `None` if the landscape is the loss itself.
     pub output: Option<OutputWiring>,
 }
 
@@ -50,7 +50,7 @@ pub enum Form {
         at_rest: f64,
         /// The weight of an edge.
         edge: f64,
-        /// What is added to that for every symbol that stays the same; below 0.
+        /// The number that every symbol that stays the same adds to it; negative.
         symbol: f64,
         /// The weight of the write residual.
         write: f64,
@@ -62,16 +62,16 @@ pub enum Form {
         cell_rate: f64,
         /// The rate at which heads are moved.
         head_rate: f64,
-        /// Whether every edge has units of its own, so that it also slopes at its far end; else one gate for each vertex.
+        /// Whether every edge has its own units, so that it also has a slope at its far end. Otherwise each vertex has a gate.
         edge_units: bool,
-        /// Whether the weight of every edge follows from `edge` and `symbol` exactly, in any order of addition.
+        /// Whether the weight of every edge is exactly the sum of `edge` and multiples of `symbol`, in any order of addition.
         unrounded: bool,
     },
     /// Targets for stock gradient descent of rate 1, computed from saturated copies.
     Targets {
         /// The constant.
         offset: f64,
-        /// How much lower the loss is at halting vertices.
+        /// The amount by which the loss is lower at halting vertices.
         drop: f64,
     },
 }
@@ -79,14 +79,14 @@ pub enum Form {
 /// A ramp of two ReLUs, `ReLU(a) - ReLU(a - 1)` with `a = slope (t - zero)`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Ramp {
-    /// Where it begins to rise from 0.
+    /// The number at which it begins to rise from 0.
     pub zero: f64,
-    /// How fast.
+    /// The slope.
     pub slope: f64,
 }
 
 impl Ramp {
-    /// The ramp at `t`, rounded as the network rounds it.
+    /// The value at `t`, rounded as in the network.
     pub fn at(self, t: f64) -> f64 {
         let a = self.slope * (t - self.zero);
         a.max(0.0) - (a - 1.0).max(0.0)
@@ -102,12 +102,12 @@ pub enum Carrier {
     Direction(NodeId),
 }
 
-/// What an extended network adds between the landscape and the squared error.
+/// The part of an extended network between the landscape and the squared error.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct OutputWiring {
     /// z, trained with rate 1.
     pub labels: ParameterId,
-    /// What is added to z.
+    /// The number that is added to z.
     pub label_offset: f64,
     /// y.
     pub targets: NodeId,
@@ -127,7 +127,7 @@ pub struct OutputWiring {
     pub primary: NodeId,
 }
 
-/// Why a network's sparse layers are not recognised.
+/// The first node of a network that does not match.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("node {node}, {found} `{name}`, is not {expected}")]
 pub struct Unrecognised {
@@ -137,7 +137,7 @@ pub struct Unrecognised {
     pub name: String,
     /// Its operation.
     pub found: &'static str,
-    /// What it would have to be.
+    /// What it should be.
     pub expected: Cow<'static, str>,
 }
 
@@ -182,17 +182,11 @@ pub(crate) fn recognise(network: &Network) -> Result<SparseLayers, Unrecognised>
         _ => None,
     };
     walk.name("landscape", output.map_or(network.loss(), |output| output.landscape));
-    let has_targets = match walk.op("landscape") {
-        Op::Sum(terms) => {
-            terms.get(1).is_some_and(|&(_, id)| matches!(network.node(id).op, Op::StopGradient(_)))
-        }
-        _ => false,
-    };
+    let second = if let Op::Sum(terms) = walk.op("landscape") { terms.get(1) } else { None };
+    let has_targets = second.is_some_and(|&(_, id)| matches!(network.node(id).op, Op::StopGradient(_)));
     let table = walk.table()?;
-    let (form, cells) = match has_targets {
-        true => targets::read(&mut walk, table)?,
-        false => slides::read(&mut walk, table)?,
-    };
+    let read = if has_targets { targets::read } else { slides::read };
+    let (form, cells) = read(&mut walk, table)?;
     let layers = SparseLayers {
         table: Arc::clone(table),
         vertex: walk.parameter("x")?.0,
@@ -215,8 +209,8 @@ pub fn stream_layers(network: &Network) -> Result<StreamLayers, Unrecognised> {
     stream::read(&mut Walk::new(network))
 }
 
-/// Checks where the inputs of a network go whose loss is half the squared distance of its output from the input `targets`.
-/// The output must not depend on that input, and on other inputs only through the nodes in `through`.
+/// Checks which inputs the output of a network depends on. The loss must be half the squared distance of the output from the
+/// input `targets`. The output must not depend on that input, and on other inputs only through the nodes in `through`.
 ///
 /// # Errors
 /// The first input that goes elsewhere.
@@ -227,7 +221,7 @@ pub fn check_inputs(network: &Network, targets: usize, through: &[NodeId]) -> Re
     walk.check_inputs(walk.node("out"), targets, through)
 }
 
-/// The nodes that an engine evaluates itself must depend only on weights it knows, and have no gradient.
+/// Checks that the nodes that an engine evaluates depend only on weights that it knows, and have no gradient.
 fn check_dependence(walk: &Walk<'_>, layers: &SparseLayers) -> Result<(), Unrecognised> {
     let labels = layers.output.map(|output| output.labels);
     if let Some(fixed) = layers.fixed_cells {

@@ -44,12 +44,12 @@ impl LinearLayer {
         self.biases.len() - 1
     }
 
-    /// How many inputs the layer has.
+    /// Number of inputs.
     pub fn n_inputs(&self) -> usize {
         self.n_inputs
     }
 
-    /// How many units it has.
+    /// Number of units.
     pub fn n_units(&self) -> usize {
         self.biases.len()
     }
@@ -85,11 +85,6 @@ impl LinearLayer {
         &self.biases
     }
 
-    /// Sets a unit's bias.
-    pub fn set_bias(&mut self, unit: usize, bias: f64) {
-        self.biases[unit] = bias;
-    }
-
     /// The number of weights and biases of the dense layer, zeros included.
     pub fn n_weights(&self) -> u64 {
         (self.n_inputs as u64 + 1) * self.n_units() as u64
@@ -120,9 +115,9 @@ impl Sequential {
         &self.layers
     }
 
-    /// The layers, to set biases.
-    pub fn layers_mut(&mut self) -> &mut [LinearLayer] {
-        &mut self.layers
+    /// Sets the bias of a unit.
+    pub fn set_bias(&mut self, layer: usize, unit: usize, bias: f64) {
+        self.layers[layer].biases[unit] = bias;
     }
 
     /// The number of inputs, then the number of units of every layer.
@@ -141,7 +136,7 @@ impl Sequential {
         self.layers.iter().map(LinearLayer::n_nonzero).sum()
     }
 
-    /// What the network outputs.
+    /// Computes the outputs.
     pub fn evaluate(&self, x: &[f64]) -> Vec<f64> {
         let mut values = x.to_vec();
         for (place, layer) in self.layers.iter().enumerate() {

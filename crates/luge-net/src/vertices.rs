@@ -10,7 +10,7 @@ pub use arcs::Arcs;
 pub(crate) use arcs::n_self_edges;
 pub(crate) use reading::first_difference;
 
-/// What happens at a vertex: the next block, the symbols written, and the moves.
+/// The step at a vertex: the next block, the symbols written, and the moves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Column {
     /// The next block.
@@ -26,7 +26,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// The symbols after the step, where `symbols` were before it.
+    /// The symbols after the step, given those before it.
     pub fn written(&self, symbols: u32) -> u32 {
         symbols & !self.put | self.plus
     }
@@ -40,7 +40,7 @@ impl Column {
 /// A block: one column for every combination of the symbols that it depends on; `None` where its vertices halt.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Block {
-    /// The tracks whose symbols tell the block's vertices apart.
+    /// The tracks whose symbols distinguish the block's vertices.
     pub looks_at: u32,
     /// The tracks that its columns depend on, a subset of `looks_at`.
     pub depends_on: u32,
@@ -173,16 +173,15 @@ impl VertexTable {
         &self.rows
     }
 
-    /// How many rows of cells are weights; the rest are hidden units.
+    /// Number of rows of cells that are weights; the rest are hidden units.
     pub fn n_trained(&self) -> usize {
         self.n_trained
     }
 
     /// A bit for every track whose cells are weights.
     pub fn trained_tracks(&self) -> u32 {
-        (0..)
-            .zip(&self.rows)
-            .fold(0, |tracks, (track, &row)| tracks | u32::from(row < self.n_trained) << track)
+        let bit = |(track, &row): (usize, &usize)| u32::from(row < self.n_trained) << track;
+        self.rows.iter().enumerate().map(bit).sum()
     }
 
     /// The block of a vertex.

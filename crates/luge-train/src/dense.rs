@@ -1,9 +1,9 @@
-//! Gradient descent, written so that it can be read beside the paper: evaluate every node, let candle differentiate
-//! the loss, move every block of weights by its own rule.
+//! Gradient descent as in the paper: evaluate every node, let candle differentiate the loss, and update every block of
+//! weights by its own rule.
 //!
-//! This is the reference that all faster engines are compared with. [`Descent`] knows a network's nodes, weights and
-//! step rules, and nothing of what they stand for; `operations.rs` has each operation in candle. [`Dense`] makes an
-//! engine of it, which reads vertices, heads and cells off the weights.
+//! This is the reference that all faster engines are compared with. [`Descent`] knows a network's nodes, weights and step
+//! rules, but not their meaning; `operations.rs` has each operation in candle. [`Dense`] is the engine, which also finds
+//! vertices, heads and cells in the weights.
 
 mod engine;
 mod operations;
@@ -15,7 +15,7 @@ use crate::{Noise, Precision, Rate, TrainError, best_vertex, line_search};
 pub use engine::Dense;
 use operations::Operation;
 
-/// The most weights of linear maps that are listed one by one.
+/// The largest number of weights of linear maps.
 const MAX_ARCS: usize = 1 << 27;
 
 /// A network at its current weights, and gradient steps from there.

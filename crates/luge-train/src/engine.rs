@@ -6,12 +6,12 @@ use luge_net::{Network, SparseValues, Values};
 
 use crate::{LossRange, Outcome, Snapshot, StopRule, TrainError};
 
-/// What one step found and changed; masks have a bit for each track.
+/// What one step changed. Masks have a bit for each track.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct StepDelta {
     /// The loss before the step.
     pub loss: f64,
-    /// The vertex it led to.
+    /// The vertex after the step.
     pub vertex: usize,
     /// The heads that moved one cell to the left.
     pub left: u32,
@@ -37,8 +37,8 @@ impl MacrostepId {
 pub struct MacrostepSteps {
     /// The vertex the first step is made from.
     pub from: usize,
-    /// What each step finds and changes. Of the last one only the vertex's block counts; the next macrostep says at which
-    /// vertex of that block it begins.
+    /// The change of each step. Of the last step only the vertex's block counts; the next macrostep begins at a vertex of
+    /// that block.
     pub changes: Vec<StepDelta>,
 }
 
@@ -85,8 +85,8 @@ pub trait Engine {
     /// As for [`step`](Self::step).
     fn run(&mut self, stop: &StopRule) -> Result<Outcome, TrainError>;
 
-    /// Steps as [`run`](Self::run) does and appends what every step changed, if cells and heads are exactly one of the values
-    /// they can have. Returns `false`, and makes no step, if the engine does not report changes. It may stop before a step
+    /// Steps as [`run`](Self::run) does and appends what every step changed, if all cells and heads have exactly one of their
+    /// ideal values. Returns `false`, and makes no step, if the engine does not report changes. It may stop before a step
     /// that only [`step`](Self::step) can make.
     ///
     /// # Errors
@@ -130,11 +130,11 @@ pub trait Engine {
     /// The cell that a head is on, if it is clearly on one.
     fn head(&self, track: usize) -> Option<i64>;
 
-    /// What a cell holds.
+    /// The value of a cell.
     fn cell(&self, track: usize, cell: i64) -> f64;
 
     /// The first stored cell of a track, and the stored cells, eight to a byte, with a bit set where the symbol is +1; `None`
-    /// if they are not stored so.
+    /// if they are stored in another way.
     fn packed_cells(&self, _track: usize) -> Option<(i64, &[u8])> {
         None
     }
@@ -163,14 +163,14 @@ pub trait Engine {
         self.snapshot().tapes.into_iter().map(|tape| (tape.head_first, tape.head)).collect()
     }
 
-    /// For an engine that stores symbols instead of weights: how far the weights of cells may be from -1 and 1, and those of
-    /// heads from 0 and 1.
+    /// For an engine that stores symbols instead of weights: the largest distance of cells from -1 and 1, and of heads from 0
+    /// and 1.
     fn left_out(&self) -> (f64, f64) {
         (0.0, 0.0)
     }
 
-    /// How far a weight after a step may be from that of the dense engine: 0 if the arithmetic is exact. Relative for weights
-    /// larger than 1.
+    /// The largest difference of a weight after a step from that of the dense engine: 0 if the arithmetic is exact. Relative
+    /// for weights larger than 1.
     fn rounding(&self) -> f64;
 
     /// Bytes used for cells.

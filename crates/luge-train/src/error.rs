@@ -27,7 +27,7 @@ pub enum TrainError {
     TooWide {
         /// Arcs of the network.
         n_arcs: usize,
-        /// How many are evaluated.
+        /// The largest number that is evaluated.
         most: usize,
     },
     /// A dense network must fit into memory.
@@ -37,7 +37,7 @@ pub enum TrainError {
     TooManyWeights {
         /// Weights and biases.
         n_weights: u64,
-        /// How many are trained.
+        /// The largest number that is trained.
         max: u64,
     },
     /// The sparse engines need layers that they recognise in the graph.
@@ -54,18 +54,18 @@ pub enum TrainError {
         "the {switch} switch is half open ({open}), where the sparse layers do not suffice; use the dense engine"
     )]
     Between {
-        /// Which switch.
+        /// The name of the switch.
         switch: &'static str,
-        /// How far it is open.
+        /// The value of the switch.
         open: f64,
     },
-    /// A saturated copy is not saturated.
+    /// A weight is not near one of its values.
     #[error("at step {step} a weight lies between the values it can have; use the dense engine")]
     Blurred {
         /// The step.
         step: u64,
     },
-    /// The tapes of a network have ends.
+    /// A head would leave the network's tape.
     #[error("at step {step} a head leaves the network's cells; give it more")]
     OutOfCells {
         /// The step.

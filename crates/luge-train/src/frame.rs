@@ -12,7 +12,7 @@ const SIGNS: u8 = 0;
 const WEIGHTS: u8 = 1;
 
 impl Snapshot {
-    /// The snapshot as bytes, in the same way on every platform.
+    /// The snapshot as bytes, which are the same on every platform.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.path.to_le_bytes().to_vec();
         bytes.extend(self.weight_bytes());

@@ -1,7 +1,7 @@
 //! Gradient descent on networks.
 //!
-//! This crate does not know Turing machines, and a test on the workspace's dependencies keeps it so. All that an engine has
-//! is the network and its gradient.
+//! This crate knows nothing of Turing machines; a test on the workspace's dependencies enforces that. An engine has only
+//! the network and its gradient.
 
 mod dense;
 mod engine;
@@ -12,7 +12,6 @@ mod frank_wolfe;
 mod line_search;
 mod loss_range;
 mod noise;
-
 mod packed_cells;
 mod path;
 mod precision;
@@ -36,7 +35,6 @@ pub use frame::NotASnapshot;
 pub use frank_wolfe::{best_vertex, weighted_mean};
 pub use loss_range::LossRange;
 pub use noise::Noise;
-
 pub use packed_cells::PackedCells;
 pub use path::{MULTIPLIER, visit, visit_piece};
 pub use precision::Precision;
@@ -48,13 +46,13 @@ pub use spot::{Agreement, Difference, ROUNDING, SpotCheck, SpotError};
 pub use stream::{SparseStream, StreamEngine};
 pub use train::{Iterate, Outcome, StopRule, train};
 
-/// How far a Frank-Wolfe step goes.
+/// The length of a Frank-Wolfe step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Rate {
     /// All the way to the vertex.
     #[default]
     One,
-    /// To the lowest loss on the way, by an exact line search; for piecewise linear losses only.
+    /// To the lowest loss on the segment, by an exact line search; for piecewise linear losses only.
     LineSearch,
 }
 

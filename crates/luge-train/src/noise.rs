@@ -1,4 +1,4 @@
-//! Relative Gaussian noise on every update, to measure how much a landscape tolerates.
+//! Relative Gaussian noise on every update, to measure the tolerance of a landscape.
 
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, Normal};

@@ -8,7 +8,7 @@ pub struct PackedCells(Kept);
 
 #[derive(Clone, PartialEq, Debug)]
 enum Kept {
-    /// Eight cells in a byte, the first in its lowest bit, and how many cells.
+    /// Eight cells in a byte, the first in its lowest bit, and the number of cells.
     Signs(Vec<u8>, usize),
     Numbers(Vec<f64>),
 }
@@ -61,7 +61,7 @@ impl PackedCells {
         }
     }
 
-    /// Bytes that they take.
+    /// Size in bytes.
     pub(crate) fn n_bytes(&self) -> usize {
         match &self.0 {
             Kept::Signs(bytes, _) => bytes.len(),
@@ -132,7 +132,7 @@ impl PackedCells {
         (from..end).find(written).unwrap_or(0)..end
     }
 
-    /// Some of the cells; those beyond the last are left out.
+    /// A range of the cells, cut off at the last cell.
     pub fn part(&self, cells: std::ops::Range<usize>) -> Self {
         let end = cells.end.min(self.len());
         let start = cells.start.min(end);
@@ -153,10 +153,9 @@ impl PackedCells {
 
 impl From<Vec<f64>> for PackedCells {
     fn from(numbers: Vec<f64>) -> Self {
-        if are_symbols(&numbers) {
-            return Self::of_symbols(numbers.iter().map(|&number| number > 0.0));
-        }
-        Self(Kept::Numbers(numbers))
+        let mut cells = Self::default();
+        cells.extend(&numbers);
+        cells
     }
 }
 
@@ -172,8 +171,8 @@ fn packed(symbols: &[f64]) -> u8 {
     symbols.iter().zip(0..).fold(0, |byte, (symbol, at)| byte | ((!symbol.to_bits() >> 63) as u8) << at)
 }
 
-/// The same for eight symbols: the sum over 2^i times the i-th is twice the byte, less 255, and stands in the lowest bits of a number
-/// of this size.
+/// The same for eight symbols: the sum of 2^i times the i-th symbol is twice the byte less 255. Added to a number of this size,
+/// it is in the lowest bits.
 #[inline]
 fn packed_eight(symbols: &[f64; 8]) -> u8 {
     const SIZE: f64 = (1_u64 << 52) as f64;

@@ -1,10 +1,10 @@
 //! A digest of all vertices that a run has visited, in order.
 //!
 //! The digest of v_0, …, v_k is `sum_i (v_i + 1) M^(k - i)` modulo 2^64, with the odd number M = [`MULTIPLIER`]: it begins
-//! as v_0 + 1, and a step to v multiplies it by M and adds v + 1. So the digest of a path that goes on with a remembered
-//! piece is the digest so far times M to the length of the piece, plus the piece's own digest.
+//! as v_0 + 1, and a step to v multiplies it by M and adds v + 1. So if a stored piece is appended to a path, the digest is
+//! multiplied by M to the power of the piece's length, and the piece's own digest is added.
 
-/// What a digest is multiplied by before the next vertex is added.
+/// The factor of a digest before the next vertex is added.
 pub const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The digest of a path extended by a vertex; the empty path has digest 0.

@@ -1,8 +1,8 @@
-//! The gradient of a network by a reverse pass of our own, in f64.
+//! A reverse pass of our own for the gradient of a network, in f64.
 //!
-//! It uses the same nodes, maps and stop-gradients as the dense engine, and is compared with it. It stores the last point, so
-//! that a network can be differentiated at thousands of points that differ in few weights: only those values and adjoints
-//! are computed again whose operands have changed. The dependencies are read from the graph; nothing is assumed about it.
+//! It uses the same nodes, maps and stop-gradients as the dense engine, and is compared with it. It stores the values and
+//! adjoints of the last point and recomputes only those whose operands have changed, so that a network can be
+//! differentiated at thousands of points that differ in few weights. Dependencies are read from the graph.
 
 mod back;
 mod listed;
@@ -164,9 +164,10 @@ impl<'n> ReversePass<'n> {
                 marked.extend(&self.changed[of]);
             }
         }
-        match all {
-            true => (0..self.network.nodes()[i].shape.len() as u32).for_each(put),
-            false => marked.entries().iter().for_each(|&at| put(at)),
+        if all {
+            (0..self.network.nodes()[i].shape.len() as u32).for_each(put);
+        } else {
+            marked.entries().iter().for_each(|&at| put(at));
         }
         marked.clear();
     }

@@ -1,12 +1,12 @@
-//! How rows of cells grow: by half of their size, long ones by an eighth.
+//! The growth of rows of cells: by half of their size, long ones by an eighth.
 
-/// The least that is added at once.
+/// The smallest number of cells that is added.
 const LEAST: i64 = 16;
 
-/// What is added to rows of medium length.
+/// The number of cells that is added to rows of medium length.
 const LONG: i64 = 1 << 16;
 
-/// How many cells to add before and after those from `first` on, so that `low` to `high` are among them.
+/// The number of cells to add at the front and at the back of a row that begins at `first`, so that it holds `low` to `high`.
 pub(crate) fn room(first: i64, len: usize, low: i64, high: i64) -> (usize, usize) {
     let len = len as i64;
     let more = (len / 2).min(LONG).max(len / 8);

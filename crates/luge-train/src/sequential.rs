@@ -1,9 +1,8 @@
 //! Plain SGD on linear layers and ReLUs: squared loss, one constant rate, one sample a step.
 //!
-//! This is what `torch.optim.SGD(net.parameters(), lr=rate)` does to an `nn.Sequential`: no weight is frozen and no
+//! This is what `torch.optim.SGD(net.parameters(), lr=rate)` does with an `nn.Sequential`: no weight is frozen and no
 //! gradient is stopped. [`DenseSgd`] trains every weight and bias. [`SparseSgd`] uses only the weights that are not zero at
-//! the start, and trains the biases of units without weights; [`Perturbation`] bounds what training all others would
-//! change.
+//! the start, and trains the biases of units without weights; [`Perturbation`] bounds the effect of training all others.
 
 mod dense;
 mod perturbation;
@@ -55,7 +54,7 @@ pub trait SequentialEngine {
     /// One step on one sample; returns the loss before it.
     fn step(&mut self, x: &[f64], y: &[f64]) -> f64;
 
-    /// What the network outputs now.
+    /// The output of the network with its current weights.
     fn output(&mut self, x: &[f64]) -> Vec<f64>;
 
     /// The biases of a layer.
@@ -74,7 +73,7 @@ fn relu<T: Real>(value: T) -> T {
     if value > T::ZERO { value } else { T::ZERO }
 }
 
-/// Takes slopes back through the ReLUs of these sums.
+/// Propagates slopes backwards through the ReLUs of these sums.
 fn through_relus<T: Real>(slopes: &mut [T], sums: &[T]) {
     for (slope, &sum) in slopes.iter_mut().zip(sums) {
         *slope = if sum > T::ZERO { *slope } else { T::ZERO };

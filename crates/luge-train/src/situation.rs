@@ -1,8 +1,8 @@
 //! The network differentiated in one situation: the basis of the certificate's `gradient` line.
 //!
-//! A gradient step follows from the vertex, the symbols under the heads and the symbols that will be read. So the network
-//! is cut down to what such a step depends on ([`Local`]). For each situation the cut is evaluated and differentiated,
-//! every unit and every weight, and all weights after the step are compared with the expected ones.
+//! A gradient step depends only on the vertex, the symbols under the heads and the symbols that will be read. So the
+//! network is cut down to what such a step depends on ([`Local`]). For each situation all units of the cut are evaluated,
+//! all its weights differentiated, and all weights after the step compared with the expected ones.
 
 mod differs;
 mod surroundings;
@@ -17,8 +17,8 @@ use crate::{
 pub use differs::Differs;
 pub use surroundings::Surroundings;
 
-/// A situation and the expected step; masks have a bit for each track. Symbols that are not known are free: the step must be
-/// the same whatever they are.
+/// A situation and the expected step. Masks have a bit for each track. Symbols that are not known are free: the step must be
+/// the same for all their values.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Situation {
     /// The vertex before the step.
@@ -48,12 +48,12 @@ pub enum HeadColumn {
     Last,
 }
 
-/// What the network does in a situation.
+/// The result of differentiating the network in a situation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Look {
     /// The network's loss before the step.
     pub loss: f64,
-    /// How far cells and heads are from their ideal values after the step.
+    /// The largest distances of cells and of heads from their ideal values after the step.
     pub drift: (f64, f64),
 }
 
@@ -70,12 +70,12 @@ pub struct SituationCheck<'l> {
     carried: HashMap<u64, Carried>,
     /// The nodes that are 1 for every vertex of the next block, and 0 for all others.
     of_blocks: Vec<NodeId>,
-    /// How far cells and heads may be from their ideal values, before and after a step.
+    /// The largest allowed distances of cells and of heads from their ideal values, before and after a step.
     allowed: (f64, f64),
 }
 
 impl<'l> SituationCheck<'l> {
-    /// Checks a network that was cut, with these inputs and labels; `allowed` is how far cells and heads may be from their
+    /// Checks a cut network with these inputs and labels; `allowed` are the largest distances of cells and heads from their
     /// ideal values: 0 if the arithmetic is exact.
     pub fn new(
         local: &'l Local,
@@ -153,10 +153,10 @@ impl<'l> SituationCheck<'l> {
             // If weights are not exact, the step itself is rounded as well.
             let allowed = if allowed > 0.0 { allowed + 8.0 * f64::EPSILON } else { 0.0 };
             let farthest = self.compare(situation.vertex, block, gradient, |_| allowed)?;
-            match of_head {
-                true => drift.1 = f64::max(drift.1, farthest),
-                false if !of_vertex => drift.0 = f64::max(drift.0, farthest),
-                false => {}
+            if of_head {
+                drift.1 = f64::max(drift.1, farthest);
+            } else if !of_vertex {
+                drift.0 = f64::max(drift.0, farthest);
             }
         }
         Ok(Look { loss, drift })
@@ -215,8 +215,8 @@ impl<'l> SituationCheck<'l> {
         (before, after, heads)
     }
 
-    /// Compares the vertex that a step on the simplex leads to, whatever the free symbols are: each of them changes the slope
-    /// of vertices that look at it by at most four times the weight of the read residual.
+    /// Compares the vertex that a step on the simplex leads to, for all values of the free symbols: each of them changes the
+    /// slope of vertices that look at it by at most four times the weight of the read residual.
     fn compare_best(
         &self,
         situation: &Situation,

@@ -4,7 +4,7 @@ use luge_net::{Network, ParameterId, Shape, SparseValues, StepRule, Values};
 
 use crate::{PackedCells, sparse};
 
-/// Weights that are not zero, where they are.
+/// The weights that are not zero, with their positions.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Snapshot {
     /// Gradient steps made.
@@ -44,7 +44,7 @@ impl Snapshot {
         trimmed
     }
 
-    /// All weights of a network, as [`weights_of`](Self::weights_of) gives them.
+    /// The weights of a network as dense matrices; see [`weights_of`](Self::weights_of).
     pub fn parameters_of(&self, network: &Network, shift: &[i64]) -> Option<Vec<Values>> {
         Some(SparseValues::all_values(&self.weights_of(network, shift)?))
     }

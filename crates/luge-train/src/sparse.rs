@@ -1,8 +1,8 @@
-//! The sparse engine: the same loss and gradient in f64, evaluating only units and weights that are not zero.
+//! The sparse engine: computes loss and gradient in f64 from the units and weights that are not zero.
 //!
 //! At a vertex one gate is open, its edges lead to one block, and each head is on a few cells. This structure is
 //! recognised in the network's graph ([`luge_net::Network::sparse_layers`]). Loss, slopes and steps are computed from the
-//! current weights, drift included. Tests compare this engine with the dense engine, which knows nothing of such layers.
+//! current weights, including their drift. Tests compare this engine with the dense engine, which does not use the layers.
 
 mod columns;
 mod engine;
@@ -35,7 +35,7 @@ pub struct Sparse<'n> {
     slides: Option<Slides>,
     /// What happens at each vertex.
     actions: Actions,
-    /// The network around the landscape; `None` where the landscape stands alone.
+    /// The network outside the landscape; `None` if the landscape is the whole network.
     output_stage: Option<OutputStage<'n>>,
     place: Place,
     tapes: Tapes,
@@ -52,14 +52,14 @@ struct Here {
     next_step: NextStep,
 }
 
-/// Where the step leads.
+/// The next step.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum NextStep {
-    /// The step reads the labels; no other weight has a gradient.
+    /// The step copies the labels; no other weight has a gradient.
     Labels,
-    /// The step leads to this vertex. Cells and heads move with this gain, on the tracks in `busy`.
+    /// The step leads to the vertex `to`. Cells and heads move with this gain, on the tracks in `busy`.
     Vertex { to: usize, gain: f64, busy: u32 },
-    /// Nothing has a gradient.
+    /// No weight has a gradient.
     Rest,
 }
 
@@ -90,30 +90,6 @@ impl<'n> Sparse<'n> {
         Ok(Self { path: visit(0, engine.place.vertex), ..engine })
     }
 
-    fn assemble(
-        network: &'n Network,
-        layers: &'n SparseLayers,
-        output_stage: Option<OutputStage<'n>>,
-        place: Place,
-        tapes: Vec<Tape>,
-    ) -> Self {
-        let vertex = place.vertex;
-        let slides = Slides::new(&layers.form);
-        Self {
-            network,
-            layers,
-            slides,
-            actions: Actions::new(&layers.table, slides),
-            output_stage,
-            place,
-            tapes: Tapes::new(tapes),
-            steps: 0,
-            path: visit(0, vertex),
-            losses: None,
-            here: None,
-        }
-    }
-
     /// An engine resumed from a snapshot.
     ///
     /// # Errors
@@ -134,40 +110,60 @@ impl<'n> Sparse<'n> {
         {
             return Err(TrainError::Shapes { what: "parameters" });
         }
-        let mut stage = None;
+        let mut output_stage = None;
         if let Some(wiring) = layers.output {
             let shape = network.parameters()[wiring.labels.index()].shape;
             if shape.len() != snapshot.labels.len() {
                 return Err(TrainError::Shapes { what: "labels" });
             }
             let labels = Values::new(shape, snapshot.labels.clone());
-            stage = Some(OutputStage::new(network, wiring, &labels, inputs)?);
+            output_stage = Some(OutputStage::new(network, wiring, labels, inputs));
         }
         let tapes = snapshot.tapes.iter().zip(layers.table.rows()).map(|(tape, &row)| {
             let trained = row < layers.table.n_trained();
-            let cells = match trained {
-                true => Cells::new(tape.first, tape.cells.iter().collect()),
-                false => Cells::fixed(tape.first, &tape.cells),
+            let cells = if trained {
+                Cells::new(tape.first, tape.cells.iter().collect())
+            } else {
+                Cells::fixed(tape.first, &tape.cells)
             };
             Tape::new(cells, Head::new(tape.head_first, &tape.head), trained)
         });
         let place = placed(snapshot.vertices.clone(), &layers.form)
             .ok_or(TrainError::NotSparse { why: "the weights are not at a vertex" })?;
-        let engine = Self::assemble(network, layers, stage, place, tapes.collect());
-        Ok(Self { steps: snapshot.step, path: snapshot.path, losses, ..engine })
+        let slides = Slides::new(&layers.form);
+        Ok(Self {
+            network,
+            layers,
+            slides,
+            actions: Actions::new(&layers.table, slides),
+            output_stage,
+            place,
+            tapes: Tapes::new(tapes.collect()),
+            steps: snapshot.step,
+            path: snapshot.path,
+            losses,
+            here: None,
+        })
     }
 
-    /// A copy for single steps on cells of its own, after the labels are read.
+    /// A copy that makes single steps on tapes of its own, after the labels are copied.
     pub(crate) fn for_probing(&self) -> Result<Self, TrainError> {
-        let mut stage = self.output_stage.clone();
-        if let Some(stage) = &mut stage
+        let bare = |tape: &Tape| Tape::new(Cells::new(0, Vec::new()), tape.head.clone(), tape.is_trained());
+        let mut probe = Self {
+            actions: self.actions.clone(),
+            output_stage: self.output_stage.clone(),
+            place: self.place.clone(),
+            tapes: Tapes::new(self.tapes.rows.iter().map(bare).collect()),
+            losses: None,
+            here: None,
+            ..*self
+        };
+        if let Some(stage) = &mut probe.output_stage
             && stage.waiting()?
         {
             stage.read_labels();
         }
-        let bare = |tape: &Tape| Tape::new(Cells::new(0, Vec::new()), tape.head.clone(), tape.is_trained());
-        let tapes = self.tapes.rows.iter().map(bare).collect();
-        Ok(Self::assemble(self.network, self.layers, stage, self.place.clone(), tapes))
+        Ok(probe)
     }
 
     pub(crate) fn layers(&self) -> &'n SparseLayers {
@@ -182,7 +178,7 @@ impl<'n> Sparse<'n> {
         self.losses
     }
 
-    /// Whether the labels are still to be read.
+    /// Whether the labels have not been copied yet.
     pub(crate) fn waiting(&self) -> Result<bool, TrainError> {
         self.output_stage.as_ref().map_or(Ok(false), OutputStage::waiting)
     }
@@ -216,7 +212,7 @@ impl<'n> Sparse<'n> {
         Ok(Here { loss, next_step: NextStep::Vertex { to, gain, busy } })
     }
 
-    /// The landscape's loss, the next vertex, and the tracks on which something happens.
+    /// The landscape's loss, the next vertex, and the busy tracks.
     #[inline(always)]
     fn look_at_landscape<const ONE: bool>(&mut self) -> Result<(f64, usize, u32), TrainError> {
         let (table, vertex) = (&*self.layers.table, self.place.vertex);
@@ -236,8 +232,8 @@ impl<'n> Sparse<'n> {
         Ok((offset + level + 0.5 * (squares + self.place.distance(to)), to, busy))
     }
 
-    /// Steps from vertex to vertex until something else is due: labels are read, a switch moves, or the stop rule holds.
-    /// [`differentiate`](Self::differentiate) then finds out what.
+    /// Steps from vertex to vertex until another kind of step may follow: labels are copied, a switch moves, or the stop rule
+    /// holds. [`differentiate`](Self::differentiate) then determines which.
     fn run_cached<const ONE: bool>(&mut self, stop: &StopRule, range: &mut LossRange) {
         let (mut losses, mut steps, mut path) = (*range, self.steps, self.path);
         while steps < stop.most_steps {
@@ -251,8 +247,7 @@ impl<'n> Sparse<'n> {
         (self.steps, self.path, *range) = (steps, path, losses);
     }
 
-    /// The network's loss and gain for a loss of the landscape; `None` if something other than a step to a vertex may be
-    /// due.
+    /// The network's loss and gain for a loss of the landscape; `None` if another kind of step than to a vertex may follow.
     #[inline(always)]
     fn goes_on(&self, landscape: f64, stop: &StopRule) -> Option<Carried> {
         let carried = match &self.output_stage {
@@ -263,7 +258,7 @@ impl<'n> Sparse<'n> {
         (carried.loss > stop.loss_at_most && carried.loss < f64::INFINITY).then_some(carried)
     }
 
-    /// Makes the step that was found.
+    /// Makes the next step.
     #[inline]
     fn go(&mut self, next_step: NextStep) {
         self.here = None;

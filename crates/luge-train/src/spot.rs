@@ -1,20 +1,20 @@
-//! One step of a run, recomputed: the dense engine makes it by automatic differentiation from all weights, and
-//! every resulting weight is compared.
+//! Recomputes one step of a run with the dense engine, by automatic differentiation from all weights, and compares every
+//! resulting weight.
 
 use luge_net::{Columns, Network, SparseValues, Values};
 
 use crate::{Dense, Engine, Precision, Rate, Snapshot, TrainError};
 
-/// How far a weight of size 1 may be from the dense engine's if numbers are rounded: because the gain of the carrier is not
-/// exactly 1, or constants are not powers of two.
+/// The largest difference of a weight of size 1 from the dense engine's where numbers are rounded: because the gain of the
+/// carrier is not exactly 1, or constants are not powers of two.
 pub const ROUNDING: f64 = 1.0 / (1_u64 << 40) as f64;
 
-/// What the dense engine says about one step.
+/// The comparison of one step with the dense engine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Agreement {
     /// The dense engine's loss before the step.
     pub loss: f64,
-    /// How many weights were compared.
+    /// Number of compared weights.
     pub n_weights: usize,
     /// The largest difference of a weight.
     pub largest: f64,
@@ -29,16 +29,16 @@ impl Agreement {
     }
 }
 
-/// A weight that the dense engine moved elsewhere.
+/// A weight that the dense engine updates to another value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Difference {
     /// The parameter's name.
     pub parameter: String,
     /// The position in it, row by row.
     pub index: usize,
-    /// Where automatic differentiation leads.
+    /// Its value by automatic differentiation.
     pub dense: f64,
-    /// Where the run went.
+    /// Its value in the run.
     pub found: f64,
 }
 
@@ -133,39 +133,29 @@ impl<'n> SpotCheck<'n> {
         };
         let mut agreement = Agreement { loss, n_weights: 0, largest: 0.0, differs: None };
         for (block, (dense, found)) in stepped.iter().zip(end).enumerate() {
-            let Some(merged) = merged.as_ref().filter(|merged| merged.is_wide(found)) else {
-                for (index, &dense) in dense.data.iter().enumerate() {
-                    self.compare(&mut agreement, (block, index), (dense, found.entry(index)), (1, tolerance));
-                }
-                continue;
-            };
-            for row in 0..found.shape.rows {
-                for kind in merged.kinds() {
-                    let index = row * found.shape.cols + kind.column;
-                    let both = (dense.at(row, kind.place), found.entry(index));
-                    self.compare(&mut agreement, (block, index), both, (kind.count, tolerance));
+            // The first of several equal weights, their number, and the dense engine's value.
+            let weights: Box<dyn Iterator<Item = (usize, usize, f64)>> =
+                match merged.as_ref().filter(|merged| merged.is_wide(found)) {
+                    None => Box::new(dense.data.iter().enumerate().map(|(index, &dense)| (index, 1, dense))),
+                    Some(merged) => Box::new((0..found.shape.rows).flat_map(move |row| {
+                        let first = row * found.shape.cols;
+                        let kinds = merged.kinds().iter();
+                        kinds.map(move |kind| (first + kind.column, kind.count, dense.at(row, kind.place)))
+                    })),
+                };
+            for (index, count, dense) in weights {
+                let found = found.entry(index);
+                let difference = (dense - found).abs();
+                agreement.n_weights += count;
+                agreement.largest = agreement.largest.max(difference);
+                let far = difference.is_nan() || difference > tolerance * dense.abs().max(1.0);
+                if far && agreement.differs.is_none() {
+                    let parameter = self.network.parameters()[block].name.clone();
+                    agreement.differs = Some(Difference { parameter, index, dense, found });
                 }
             }
         }
         Ok(agreement)
-    }
-
-    /// Compares `count` equal weights, the first of them at this place, with the dense engine's.
-    fn compare(
-        &self,
-        agreement: &mut Agreement,
-        (block, index): (usize, usize),
-        (dense, found): (f64, f64),
-        (count, tolerance): (usize, f64),
-    ) {
-        agreement.n_weights += count;
-        let difference = (dense - found).abs();
-        agreement.largest = agreement.largest.max(difference);
-        let far = difference.is_nan() || difference > tolerance * dense.abs().max(1.0);
-        if far && agreement.differs.is_none() {
-            let parameter = self.network.parameters()[block].name.clone();
-            agreement.differs = Some(Difference { parameter, index, dense, found });
-        }
     }
 
     fn weights(&self, snapshot: &Snapshot) -> Result<Vec<SparseValues>, SpotError> {

@@ -92,7 +92,7 @@ impl<'n> SparseStream<'n> {
     /// An engine that starts from the given parameters.
     ///
     /// # Errors
-    /// If the network is not recognised, the values do not fit it, or they stand for no configuration.
+    /// If the network is not recognised, or the values do not fit it or do not represent a configuration.
     pub fn new(network: &'n Network, parameters: &[Values]) -> Result<Self, TrainError> {
         let layers = stream_layers(network)?;
         if !network.fits_parameters(parameters) {
@@ -129,7 +129,7 @@ impl<'n> SparseStream<'n> {
     /// The vertex that has all the weight.
     ///
     /// # Errors
-    /// If none clearly has.
+    /// If no vertex clearly has it.
     pub fn vertex(&self) -> Result<usize, TrainError> {
         alone(&self.vertices).ok_or(TrainError::Blurred { step: self.steps })
     }
@@ -143,7 +143,7 @@ impl<'n> SparseStream<'n> {
         alone(&self.heads[row]).ok_or(TrainError::Blurred { step: self.steps })
     }
 
-    /// What a cell holds: a weight, or what the memory shows there.
+    /// The value of a cell: a weight, or the copy of a bit of the memory.
     #[must_use]
     pub fn cell(&self, track: usize, cell: usize) -> f64 {
         let row = self.layers.table.rows()[track];
@@ -196,7 +196,7 @@ impl<'n> SparseStream<'n> {
         Ok(sign > 0.0)
     }
 
-    /// Overwrites the bits of the memory that this step renews: with those of its features, or of the labels in the slot.
+    /// Overwrites the bits of the memory that this step renews, with bits of the features or of the labels in the slot.
     fn renew_memory(&mut self, what: BitUse, features: &[f64]) {
         let width = self.layers.format.n_bits() as usize;
         for (number, &at) in self.layers.order.iter().enumerate() {
@@ -350,7 +350,7 @@ fn pull(weights: &mut Vec<(usize, f64)>, target: usize, gain: f64) {
     }
 }
 
-/// The position whose saturated copy is 1, if those of all others are 0.
+/// The position whose saturated copy is 1, if all other copies are 0.
 fn alone(weights: &[(usize, f64)]) -> Option<usize> {
     let mut found = None;
     for &(at, weight) in weights {

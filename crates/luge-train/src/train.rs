@@ -16,7 +16,7 @@ pub struct StopRule {
 }
 
 impl StopRule {
-    /// How training ends at a step with this loss; `None` if it continues.
+    /// The outcome if training ends at a step with this loss; `None` if it continues.
     #[inline]
     pub fn verdict(&self, steps: u64, loss: f64) -> Option<Outcome> {
         match () {
@@ -41,7 +41,7 @@ pub enum Outcome {
         /// Gradient steps made.
         steps: u64,
     },
-    /// The observer asked to stop.
+    /// The observer stopped the training.
     Interrupted {
         /// Gradient steps made.
         steps: u64,
@@ -76,7 +76,7 @@ impl Outcome {
     }
 }
 
-/// What an observer sees before each step, and once more at the end.
+/// The argument of an observer, before each step and once more at the end.
 pub struct Iterate<'a, E: ?Sized> {
     /// Gradient steps made so far.
     pub step: u64,

@@ -11,7 +11,7 @@ mod program;
 mod torch;
 
 use luge_circuit::{Circuit, Code, Cycle, NotExclusive, Sample, SampleShape, Simulator, machine};
-use luge_landscape::mlp::{CircuitNetwork, Float, MlpConstants, Readout, Safeguards};
+use luge_landscape::mlp::{CircuitNetwork, Float, MlpConstants, Readout};
 use luge_machine::{Input, Machine, Outcome, Step, lowering};
 use luge_net::{NumberFormat, numbers::Overflow};
 use luge_train::sequential::MAX_DENSE_WEIGHTS;
@@ -158,7 +158,7 @@ fn network_of(
     let constants = MlpConstants::choose(circuit.samples(), planned, float)?;
     let readout = learner.theta.as_ref().and_then(|theta| theta.readout(circuit.samples()));
     let more = readout.clone().unwrap_or_default();
-    let network = CircuitNetwork::build_with(circuit, &more, constants, Safeguards::default());
+    let network = CircuitNetwork::build_with(circuit, &more, constants);
     Ok((network, readout))
 }
 

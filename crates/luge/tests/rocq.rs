@@ -14,7 +14,7 @@ use luge::{
 use luge_circuit::{Builder, Circuit, Code, Literal, SampleShape, Shipped};
 use luge_landscape::{
     Carrier, LandscapeKind, Learner, Mlp,
-    mlp::{CircuitNetwork, Float, MlpConstants, Safeguards},
+    mlp::{CircuitNetwork, Float, MlpConstants},
 };
 use luge_machine::{Input, Machine};
 
@@ -111,7 +111,7 @@ fn streamed(text: &str) -> String {
 /// The ordinary MLP of a circuit, for 64 steps.
 fn ordinary(circuit: &Circuit) -> Option<String> {
     let constants = MlpConstants::choose(circuit.samples(), 64, Float::F64).expect("constants");
-    let network = CircuitNetwork::build(circuit, constants, Safeguards::default());
+    let network = CircuitNetwork::build(circuit, constants);
     rocq::mlp(circuit, &network).map(|written| written.text)
 }
 

@@ -14,7 +14,7 @@ use luge_circuit::{
     Circuit, Simulator,
     aiger::{self, Encoding},
 };
-use luge_landscape::mlp::{CircuitNetwork, Float, MlpConstants, Safeguards};
+use luge_landscape::mlp::{CircuitNetwork, Float, MlpConstants};
 use luge_machine::{Input, Machine, Step};
 
 use super::{Failure, Progress, count, show_rows, show_warnings};
@@ -110,7 +110,7 @@ pub(super) fn inspect(circuit: &Circuit, json: bool) -> Result<(), Failure> {
     // The number of steps changes the weights, but not their count.
     let network = || {
         let constants = MlpConstants::choose(circuit.samples(), 64, Float::F64).ok()?;
-        let network = CircuitNetwork::build(circuit, constants, Safeguards::default()).network;
+        let network = CircuitNetwork::build(circuit, constants).network;
         Some(object! {
             layers: network.layers().len(),
             widest: network.widths().into_iter().max().unwrap_or(0),

@@ -5,7 +5,7 @@ use luge::{
     job::JobError,
     trace::{MAX_CELLS, TraceOptions},
 };
-use luge_landscape::{AskedConstants, LandscapeKind, VertexSet};
+use luge_landscape::{ConstantOptions, LandscapeKind, VertexSet};
 use luge_machine::lowering::Moves;
 use luge_net::Word;
 
@@ -105,7 +105,7 @@ impl LandscapeArgs {
             vertices: self.vertices,
             cells: self.cells,
             moves: if self.strict { Moves::Strict } else { Moves::Keep },
-            constants: AskedConstants { base, scale, offset, drop },
+            constants: ConstantOptions { base, scale, offset, drop },
             ..TraceOptions::dense(kind)
         })
     }

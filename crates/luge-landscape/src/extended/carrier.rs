@@ -17,7 +17,7 @@ pub enum Carrier {
 luge_net::names!(Carrier, "carrier", Offset "offset", Orthogonal "orthogonal");
 
 impl Carrier {
-    /// What the carrier adds to l_TM for these labels.
+    /// The loss that the carrier adds to l_TM for these labels.
     pub fn added_loss(self, labels: &Values) -> f64 {
         match self {
             Self::Offset => 0.0,
@@ -63,8 +63,7 @@ pub(crate) fn axis(g: &mut GraphBuilder, labels: NodeId, position: usize) -> Nod
 fn perpendicular(g: &mut GraphBuilder, z: NodeId, guarded: bool) -> NodeId {
     let (v, w) = (axis(g, z, 0), axis(g, z, 1));
     let one = g.scalar("one", 1.0);
-    let squares = g.square("label norm", z);
-    let norm = g.sum_all("label norm", squares);
+    let norm = g.sum_of_squares("label norm", z);
     let along = |g: &mut GraphBuilder, axis: NodeId| {
         let product = g.product("label on axis", z, axis);
         g.sum_all("label on axis", product)
@@ -79,8 +78,7 @@ fn perpendicular(g: &mut GraphBuilder, z: NodeId, guarded: bool) -> NodeId {
     let share = g.quotient("projection", on_chosen, safe_norm);
     let parallel = g.product("projection", share, z);
     let projected = g.sum("projection", [(1.0, chosen), (-1.0, parallel)]);
-    let squares = g.square("projection norm", projected);
-    let length = g.sum_all("projection norm", squares);
+    let length = g.sum_of_squares("projection norm", projected);
     let length = g.sqrt("projection norm", length);
     g.quotient("f_perp", projected, length)
 }

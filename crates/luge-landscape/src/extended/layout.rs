@@ -2,7 +2,7 @@
 
 use luge_net::NumberFormat;
 
-/// A mark: what is in the data tape's cell at the same position.
+/// A mark: the kind of the data tape's cell at the same position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mark {
     /// Another bit of a number, or nothing.
@@ -72,7 +72,7 @@ impl DataLayout {
         bit / self.width() % (self.n_features + self.n_labels) < self.n_features
     }
 
-    /// The marks beside all cells from 0 to the one after the data.
+    /// The marks of all cells from 0 to the one after the data.
     pub fn marks(&self) -> Vec<Mark> {
         let mut sample = vec![Mark::Inside; (self.n_features + self.n_labels) * self.width()];
         for (number, bits) in sample.chunks_mut(self.width()).enumerate() {

@@ -23,13 +23,13 @@ pub struct Learner {
 /// Why a machine is not a learner.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LearnerError {
-    /// A learner reads its data somewhere.
+    /// There is no data tape.
     #[error("the machine has no tape named `data` and more than one tape")]
     NoData,
-    /// A learner writes its answer somewhere.
+    /// There is no theta tape.
     #[error("the machine has a tape named `data` but none named `theta`")]
     NoTheta,
-    /// Data and theta are bits.
+    /// The data or theta tape is not binary.
     #[error("tape `{tape}` must have two symbols, the blank first; it has {found}")]
     NotBinary {
         /// The tape's name.
@@ -37,16 +37,16 @@ pub enum LearnerError {
         /// Its symbols.
         found: String,
     },
-    /// Marks have fixed symbols.
+    /// The marks tape has other symbols, or is not read-only.
     #[error("tape `marks` must be read-only with the symbols _ x y e, the blank first; it has {0}")]
     Marks(String),
-    /// Theta is written.
+    /// The theta tape is read-only.
     #[error("tape `theta` is read-only")]
     ThetaReadOnly,
-    /// The file's own input is on a tape that the data need.
+    /// The file has an input on a tape that the data use.
     #[error("the machine's file lays an input on tape `{0}`, where the data go")]
     Occupied(String),
-    /// No normal form.
+    /// The machine has no normal form.
     #[error(transparent)]
     Lowering(#[from] LoweringError),
 }

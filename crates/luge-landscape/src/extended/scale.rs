@@ -1,14 +1,14 @@
 //! The scale of a landscape: every possible final loss must be below the stopping level.
 
 use super::{DataLayout, ExtendedOptions};
-use crate::{AskedConstants, ConstantsError, ExternalConstants, LandscapeKind, Primary, power_of_two_from};
+use crate::{ConstantOptions, ConstantsError, ExternalConstants, LandscapeKind, Primary, power_of_two_from};
 
 /// The user's constants, with a scale at which every possible final loss is below the stopping level.
 pub(super) fn with_room(
     n_tapes: usize,
     primary: &dyn Primary,
     options: &ExtendedOptions,
-) -> Result<AskedConstants, ConstantsError> {
+) -> Result<ConstantOptions, ConstantsError> {
     let highest = highest_final_loss(primary, options);
     let mut constants = options.constants;
     match options.kind {
@@ -22,7 +22,8 @@ pub(super) fn with_room(
             constants.drop = constants.drop.or(Some(drop));
         }
         LandscapeKind::Compact | LandscapeKind::Relu => {
-            let unit = ExternalConstants::choose(n_tapes, &AskedConstants { scale: Some(1.0), ..constants })?;
+            let unit =
+                ExternalConstants::choose(n_tapes, &ConstantOptions { scale: Some(1.0), ..constants })?;
             let stop = unit.offset - unit.halting_gap(n_tapes) / 2.0;
             constants.scale = constants.scale.or(Some(scale_from(highest / stop)));
         }

@@ -4,11 +4,14 @@
 
 use luge_net::{GraphBuilder, NodeId};
 
+/// The two ends of a ramp: `low` and `high`.
+type Ends = (f64, f64);
+
 /// A ramp of two ReLUs: 0 up to `low`, 1 from `high` on. If `high` is below `low`, it is 1 up to `high` and 0 from `low` on.
 ///
 /// `ReLU(a) - ReLU(a - 1)` with `a = (t - low) / (high - low)` rounded once saturates at exactly 0 and 1. Departs from the
 /// paper as most would program it: two quotients, each rounded, end at 2e-16 instead of 0.
-pub(crate) fn ramp(g: &mut GraphBuilder, name: &str, t: NodeId, low: f64, high: f64, once: bool) -> NodeId {
+pub(crate) fn ramp(g: &mut GraphBuilder, name: &str, t: NodeId, (low, high): Ends, once: bool) -> NodeId {
     let slope = 1.0 / (high - low);
     let raised = g.affine(name, 1.0, t, -low);
     let (rising, falling) = if once {
@@ -31,14 +34,13 @@ pub(crate) fn falling_ramp(
     g: &mut GraphBuilder,
     name: &str,
     t: NodeId,
-    low: f64,
-    high: f64,
+    (low, high): Ends,
     once: bool,
 ) -> NodeId {
     if once {
-        return ramp(g, name, t, high, low, once);
+        return ramp(g, name, t, (high, low), once);
     }
-    let rising = ramp(g, name, t, low, high, once);
+    let rising = ramp(g, name, t, (low, high), once);
     g.affine(name, -1.0, rising, 1.0)
 }
 
@@ -68,16 +70,16 @@ mod tests {
 
     use super::*;
 
-    /// What a ramp between `low` and `high` is worth at each of these points.
+    /// The values of a ramp between `low` and `high` at these points.
     fn check(
-        build: fn(&mut GraphBuilder, &str, NodeId, f64, f64, bool) -> NodeId,
-        (low, high): (f64, f64),
+        build: fn(&mut GraphBuilder, &str, NodeId, Ends, bool) -> NodeId,
+        ends: Ends,
         once: bool,
         points: &[f64],
     ) -> Vec<f64> {
         let mut g = GraphBuilder::new();
         let (_, t) = g.parameter("t", Shape::SCALAR, StepRule::Gradient { rate: 1.0 });
-        let value = build(&mut g, "ramp", t, low, high, once);
+        let value = build(&mut g, "ramp", t, ends, once);
         let network = g.finish(value);
         let at = |&t: &f64| evaluate(&network, &[Values::filled(Shape::SCALAR, t)], &[]).loss();
         points.iter().map(at).collect()

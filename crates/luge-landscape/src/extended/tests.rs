@@ -40,7 +40,7 @@ fn options(kind: LandscapeKind) -> ExtendedOptions {
         layout: DataLayout { n_samples: 2, n_features: 1, n_labels: 1, format: "fix:2.0".parse().unwrap() },
         label_offset: 0.0,
         final_loss: None,
-        constants: AskedConstants::default(),
+        constants: ConstantOptions::default(),
         corrections: Corrections::default(),
         extended_corrections: ExtendedCorrections::default(),
     }

@@ -1,4 +1,4 @@
-//! What connects the data, the landscape and the primary network: the data's bits on the tapes, and theta read from them.
+//! Connects the data, the landscape and the primary network: puts the data's bits on the tapes and reads theta from them.
 
 use luge_machine::{Input, TapeId};
 use luge_net::{GraphBuilder, LinearMap, NodeId, Shape};
@@ -8,6 +8,7 @@ use crate::{
     BuildError, Configuration, LandscapeKind, LandscapeOptions, Primary,
     carved::{CarvedLandscape, StateEncoding},
     internal::{Configurations, Start},
+    relu::relu_of,
     tapes::squared_distance,
 };
 
@@ -17,7 +18,7 @@ pub enum OutsideCells {
     /// The data do not fit on the network's tapes.
     #[error("the data take cells 0 to {0}, outside the network's cells")]
     Data(usize),
-    /// The machine's answer would lie outside the network's tape.
+    /// Theta would lie outside the network's tape.
     #[error(
         "theta has {n_weights} numbers of {n_bits} bits, {needed} cells, but the tape has only {available} from theta's first cell on"
     )]
@@ -74,7 +75,7 @@ pub(super) fn carve(
     let layout = &options.layout;
     if options.kind == LandscapeKind::Internal {
         let declared: Vec<Configuration> = (0..1_u32 << layout.n_bits())
-            .map(|word| options.window().start(learner, |bit| word >> bit & 1 == 1))
+            .map(|word| options.window(learner).start(|bit| word >> bit & 1 == 1))
             .collect();
         let configurations =
             Configurations::reachable(normal, &declared, options.n_cells).map_err(BuildError::Internal)?;
@@ -83,7 +84,7 @@ pub(super) fn carve(
         let start = Start { declared: &vertices, matches };
         return Ok((CarvedLandscape::inside(g, configurations, &landscape, Some(start)), None));
     }
-    let read_only = options.window().read_only_tapes(g, learner, blank, bits);
+    let read_only = options.window(learner).read_only_tapes(g, blank, bits);
     let carved =
         CarvedLandscape::outside(g, normal, &landscape, Some(read_only)).map_err(ExtendedError::Build)?;
     Ok((carved, Some(read_only)))
@@ -96,13 +97,13 @@ pub(super) fn matching(g: &mut GraphBuilder, n_bits: usize, bits: NodeId) -> Nod
     let entries = (0..n_words).flat_map(|word| (0..n_bits).map(move |bit| (word, bit, sign(word, bit))));
     let threshold = 1.0 - f64::from(u32::try_from(n_bits).unwrap_or(u32::MAX));
     let map = LinearMap::new(n_words, n_bits, entries).with_bias(vec![threshold; n_words]);
-    let alike = g.linear("data match", map, bits);
-    g.relu("data match", alike)
+    relu_of(g, "data match", map, bits)
 }
 
 /// Which cells of each tape a network has, and where the data are in them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DataWindow<'a> {
+    pub(crate) learner: &'a Learner,
     pub(crate) layout: &'a DataLayout,
     pub(crate) n_cells: usize,
     pub(crate) first_cells: &'a [i64],
@@ -116,46 +117,46 @@ impl DataWindow<'_> {
     }
 
     /// Checks that data and theta fit into the cells.
-    pub(crate) fn check(&self, learner: &Learner, primary: &dyn Primary) -> Result<(), OutsideCells> {
-        let (track, first) = learner.theta_track();
+    pub(crate) fn check(&self, primary: &dyn Primary) -> Result<(), OutsideCells> {
+        let (track, first) = self.learner.theta_track();
         let (n_weights, n_bits) = (primary.n_weights(), self.layout.width());
         let needed = n_weights * n_bits;
         let available = self.column(track, first).map_or(0, |from| self.n_cells - from);
         if needed > available {
             return Err(OutsideCells::Theta { n_weights, n_bits, needed, available });
         }
-        let (data, end) = (learner.data_track(), self.layout.end());
+        let (data, end) = (self.learner.data_track(), self.layout.end());
         let inside = self.column(data, 0).is_some() && self.column(data, end).is_some();
         if inside { Ok(()) } else { Err(OutsideCells::Data(end)) }
     }
 
     /// The machine's start configuration for data with these bits.
-    pub(crate) fn start(&self, learner: &Learner, bit: impl Fn(usize) -> bool) -> Configuration {
+    pub(crate) fn start(&self, bit: impl Fn(usize) -> bool) -> Configuration {
         let bits: Vec<bool> = (0..self.layout.n_bits()).map(bit).collect();
-        let mut start = self.place(learner, &learner.input(self.layout, &bits));
+        let mut start = self.place(&self.learner.input(self.layout, &bits));
         start.tapes.iter_mut().for_each(|cells| cells.resize(self.n_cells, false));
         start
     }
 
     /// The machine's start configuration for data whose bits are all 0; blank cells at the end of a tape are left out.
-    pub(crate) fn blank_start(&self, learner: &Learner) -> Configuration {
-        self.place(learner, &learner.input(self.layout, &vec![false; self.layout.n_bits()]))
+    pub(crate) fn blank_start(&self) -> Configuration {
+        self.place(&self.learner.input(self.layout, &vec![false; self.layout.n_bits()]))
     }
 
     /// The configuration for an input of the normal form; blank cells at the end of a tape are left out.
-    fn place(&self, learner: &Learner, input: &Input) -> Configuration {
-        let machine = learner.lowered().normal.machine();
+    fn place(&self, input: &Input) -> Configuration {
+        let machine = self.learner.lowered().normal.machine();
         let (mut tapes, mut heads) = (Vec::new(), Vec::new());
         for tape in machine.tape_ids() {
-            let laid = input.tapes.get(tape.index());
-            let symbols = laid.map_or(&[][..], |laid| &laid.symbols).iter().enumerate();
+            let input = input.tapes.get(tape.index());
+            let symbols = input.map_or(&[][..], |input| &input.symbols).iter().enumerate();
             let mut cells = Vec::new();
             for column in symbols.filter(|(_, s)| s.0 == 1).filter_map(|(cell, _)| self.column(tape, cell)) {
                 cells.resize(column, false);
                 cells.push(true);
             }
             tapes.push(cells);
-            let head = laid.map_or(0, |laid| laid.head) - self.first_cells[tape.index()];
+            let head = input.map_or(0, |input| input.head) - self.first_cells[tape.index()];
             heads.push(usize::try_from(head).unwrap_or(usize::MAX).min(self.n_cells - 1));
         }
         Configuration { state: machine.start(), tapes, heads }
@@ -165,11 +166,10 @@ impl DataWindow<'_> {
     pub(crate) fn read_only_tapes(
         &self,
         g: &mut GraphBuilder,
-        learner: &Learner,
         blank: &Configuration,
         bits: NodeId,
     ) -> NodeId {
-        let normal = &learner.lowered().normal;
+        let normal = &self.learner.lowered().normal;
         let tapes = normal.machine().tape_ids().filter(|&tape| normal.read_only(tape));
         let (mut n_rows, mut places, mut ones) = (0, Vec::new(), Vec::new());
         let narrow = |place: usize| u32::try_from(place).expect("a layer of at most 2^32 units");
@@ -177,7 +177,7 @@ impl DataWindow<'_> {
             let first = n_rows * self.n_cells;
             n_rows += 1;
             let mut is_data = vec![];
-            if tape == learner.data_track() {
+            if tape == self.learner.data_track() {
                 let column = |bit: usize| self.column(tape, self.layout.cell(bit)).unwrap_or(0);
                 is_data = (0..self.layout.n_bits()).map(column).collect();
                 places = is_data.iter().map(|column| narrow(first + column)).collect();
@@ -197,12 +197,12 @@ impl DataWindow<'_> {
 /// theta = dequantize([output cells]).
 pub(crate) fn read_theta(
     g: &mut GraphBuilder,
-    learner: &Learner,
+    window: DataWindow<'_>,
     primary: &dyn Primary,
-    (window, bits): (&DataWindow<'_>, BitConversion),
+    bits: BitConversion,
     encoding: &StateEncoding,
 ) -> NodeId {
-    let (track, first) = learner.theta_track();
+    let (track, first) = window.learner.theta_track();
     let n_bits = primary.n_weights() * window.layout.width();
     let first = window.column(track, first).unwrap_or(0);
     let cells = match encoding {

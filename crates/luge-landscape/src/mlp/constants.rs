@@ -45,10 +45,10 @@ pub struct MlpConstantsError {
     pub rate_exponent: i32,
 }
 
-/// The constants.
+/// The constants of the construction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MlpConstants {
-    /// A: what the network outputs while it runs.
+    /// A: the output while the network runs.
     pub carrier: f64,
     /// kappa: the output's slope in a register that flips.
     pub slope: f64,
@@ -58,8 +58,11 @@ pub struct MlpConstants {
     pub input_scale: f64,
     /// The rate of SGD: eps^2 / (A kappa).
     pub rate: f64,
-    /// How far a closed gate is below its kink: more than any register can reach.
+    /// The distance of a closed gate below its kink: larger than any register.
     pub gate: f64,
+    /// Whether copies of registers are saturated twice. After one saturation, slopes of very different sizes would be added
+    /// at the memory, and training fails.
+    pub saturates_twice: bool,
     /// The number of steps that they are chosen for.
     pub steps: u64,
     /// The arithmetic that they are chosen for.
@@ -69,7 +72,7 @@ pub struct MlpConstants {
 /// An inequality between numbers, to be printed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Inequality {
-    /// What it is for.
+    /// Its purpose.
     pub name: &'static str,
     /// The formula.
     pub formula: &'static str,
@@ -153,6 +156,7 @@ impl MlpConstants {
             input_scale: power(-34),
             rate: power(rate),
             gate: 8.0,
+            saturates_twice: true,
             steps,
             float,
         })
@@ -161,41 +165,37 @@ impl MlpConstants {
     /// The inequalities, in exact arithmetic.
     #[must_use]
     pub fn inequalities(&self, samples: Option<SampleShape>) -> Vec<Inequality> {
-        let Demands { n_slots, label, resolution } = Demands::of(samples);
-        let steps = self.steps as f64;
-        let inequality = |name, formula, left, right| Inequality { name, formula, left, right };
-        vec![
-            inequality(
+        let Demands { n_slots: n, label: y, resolution: r } = Demands::of(samples);
+        let Self { carrier: a, slope: kappa, input_scale: input, .. } = *self;
+        let (t, lowest) = (self.steps as f64, power(self.float.lowest_exponent()));
+        let inequalities = [
+            (
                 "flips add up to less than a quarter",
                 "2 T max|y| 2^bits / A <= 1/4",
-                2.0 * steps * label * resolution / self.carrier,
+                2.0 * t * y * r / a,
                 0.25,
             ),
-            inequality(
+            (
                 "slots are clean when a sample is taken",
                 "16 (n + m) T 2^bits kappa <= 1",
-                16.0 * n_slots * steps * resolution * self.slope,
+                16.0 * n * t * r * kappa,
                 1.0,
             ),
-            inequality(
+            (
                 "what a take adds to errors of slots stays small",
                 "A (n + m) T kappa <= 1/4",
-                self.carrier * n_slots * steps * self.slope,
+                a * n * t * kappa,
                 0.25,
             ),
-            inequality(
+            (
                 "inputs leave the memory alone",
                 "(n + m) T input^2 <= 2^-20",
-                n_slots * steps * self.input_scale * self.input_scale,
+                n * t * input * input,
                 power(-20),
             ),
-            inequality("a closed gate stays closed", "4 <= gate", 4.0, self.gate),
-            inequality(
-                "the rate is a normal number",
-                "2^e_min <= rate",
-                power(self.float.lowest_exponent()),
-                self.rate,
-            ),
-        ]
+            ("a closed gate stays closed", "4 <= gate", 4.0, self.gate),
+            ("the rate is a normal number", "2^e_min <= rate", lowest, self.rate),
+        ];
+        inequalities.map(|(name, formula, left, right)| Inequality { name, formula, left, right }).to_vec()
     }
 }

@@ -6,29 +6,31 @@ use luge_circuit::{Circuit, Code, Gate, Input, Literal, SampleShape, Total};
 use luge_net::Sequential;
 
 use super::{
-    MEMORY_LAYER, MlpConstants, REGISTER_LIFT, Readout, SLOT_LIFT, Safeguards, bit_weight, bit_weights,
+    MEMORY_LAYER, MlpConstants, REGISTER_LIFT, Readout, SLOT_LIFT, bit_weight, bit_weights,
     stack::{Digits, Form, Operand, Signal, Stack},
 };
 
-/// The network: it runs `circuit` in steps of SGD.
-pub(super) fn network(
-    circuit: &Circuit,
-    readout: &Readout,
-    constants: &MlpConstants,
-    safeguards: Safeguards,
-) -> Sequential {
+/// Builds the network, which runs `circuit` in steps of SGD.
+pub(super) fn network(circuit: &Circuit, readout: &Readout, constants: &MlpConstants) -> Sequential {
     let n_inputs = circuit.samples().map_or(1, |shape| shape.n_features);
-    let mut wiring = Wiring { circuit, constants, safeguards, stack: Stack::new(n_inputs) };
+    let mut wiring = Wiring { circuit, constants, stack: Stack::new(n_inputs) };
     let registers = wiring.registers();
     let sample = circuit.samples().map(|shape| wiring.slots(shape));
-    let query = wiring.query();
-    let wires = wiring.logic(&registers, sample.as_ref(), &query);
-    wiring.finish(readout, &registers, sample.as_ref(), &query, &wires)
+    let sources = Sources { registers, sample, query: wiring.query() };
+    let wires = wiring.logic(&sources);
+    wiring.finish(readout, &sources, &wires)
+}
+
+/// What the logic is computed from: the memory, and the bits of the current input.
+struct Sources {
+    registers: Vec<Cell>,
+    sample: Option<SlotCells>,
+    query: Vec<Operand>,
 }
 
 /// A number in memory, amplified, and its clean copies.
 struct Cell {
-    /// The number plus its lift, as training left it.
+    /// The number plus its lift, with the errors of training.
     amplified: Signal,
     /// Whether it is positive, or 1.
     positive: Operand,
@@ -54,14 +56,13 @@ struct Opening {
     amplified: Signal,
     when: Vec<Operand>,
     weight: f64,
-    /// What the gate lets through if the register is exact; the output subtracts it.
+    /// The value that passes the gate if the register is exact; the output subtracts it.
     offset: f64,
 }
 
 struct Wiring<'a> {
     circuit: &'a Circuit,
     constants: &'a MlpConstants,
-    safeguards: Safeguards,
     stack: Stack,
 }
 
@@ -79,7 +80,7 @@ impl Wiring<'_> {
     fn copy(&mut self, form: &Form) -> Operand {
         let step = self.stack.step(MEMORY_LAYER + 1, form.clone().times(2.0).shifted(-1.5));
         let once = self.stack.signal(MEMORY_LAYER + 1, step);
-        if self.safeguards.second_saturation { self.stack.saturated(once).into() } else { once.into() }
+        if self.constants.saturates_twice { self.stack.saturated(once).into() } else { once.into() }
     }
 
     fn registers(&mut self) -> Vec<Cell> {
@@ -157,13 +158,8 @@ impl Wiring<'_> {
     }
 
     /// The wires that something depends on, in the order of the circuit's gates.
-    fn logic(
-        &mut self,
-        registers: &[Cell],
-        sample: Option<&SlotCells>,
-        query: &[Operand],
-    ) -> BTreeMap<u32, Operand> {
-        let circuit = self.circuit;
+    fn logic(&mut self, Sources { registers, sample, query }: &Sources) -> BTreeMap<u32, Operand> {
+        let (circuit, sample) = (self.circuit, sample.as_ref());
         let mut needed = vec![false; circuit.gates().len()];
         let targets = circuit.registers().iter().map(|register| register.target);
         // Without samples nothing depends on `next`, whose logic may be the deepest.
@@ -217,18 +213,11 @@ impl Wiring<'_> {
         }
     }
 
-    fn finish(
-        mut self,
-        readout: &Readout,
-        registers: &[Cell],
-        sample: Option<&SlotCells>,
-        query: &[Operand],
-        wires: &BTreeMap<u32, Operand>,
-    ) -> Sequential {
-        let circuit = self.circuit;
+    fn finish(mut self, readout: &Readout, sources: &Sources, wires: &BTreeMap<u32, Operand>) -> Sequential {
+        let (circuit, Sources { registers, sample, query }) = (self.circuit, sources);
         let halted = literal(wires, circuit.halted());
         let mut running = vec![!halted];
-        running.extend(sample.map(|sample| sample.full));
+        running.extend(sample.as_ref().map(|sample| sample.full));
         let run = self.stack.and(&running).into();
         let mut openings = self.flips(registers, run, wires);
         let mut taking = None;

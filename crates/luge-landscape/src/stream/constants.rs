@@ -7,7 +7,7 @@ use crate::power_of_two_from;
 /// The constants of `stream`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StreamConstants {
-    /// A: what the network outputs while the machine runs.
+    /// A: the output while the machine runs.
     pub carrier: f64,
     /// A bound on the absolute values of labels.
     pub label_bound: f64,

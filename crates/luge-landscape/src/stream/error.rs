@@ -59,7 +59,7 @@ pub(super) fn check(
     if !normal.read_only(data) {
         return Err(StreamError::DataWritable(normal.machine().tape(data).name.clone()));
     }
-    options.window().check(learner, primary)?;
+    options.window(learner).check(primary)?;
     check_size(normal, LandscapeKind::Plain, options.vertices, &options.corrections)?;
     Ok(())
 }

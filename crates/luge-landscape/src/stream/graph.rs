@@ -9,9 +9,9 @@ use super::{BITS, StreamConstants, StreamNetwork, StreamNodes, StreamOptions};
 use crate::{
     Bounds, Control, DataLayout, LandscapeKind, Learner, Primary,
     carved::{CarvedLandscape, StateEncoding},
-    extended::{axis, least_squares, numbers_in_order, read_theta},
+    extended::{DataWindow, axis, least_squares, numbers_in_order, read_theta},
     plain::{Next, halted, saturate_01, saturate_11},
-    tapes::{self, Tapes, Weights},
+    tapes::{Tapes, squared_distance},
 };
 
 /// The memory of a batch: X, its saturated copy, and X+.
@@ -38,38 +38,39 @@ pub(super) fn build(
     let label_shape = Shape::new(layout.n_samples, layout.n_labels);
     let (_, x) = g.input("x", Shape::new(layout.n_samples, layout.n_features));
     let (_, y) = g.input("y", label_shape);
-    let memory = sample_memory(g, learner, options);
+    let window = options.window(learner);
+    let memory = sample_memory(g, window);
     let control = Control::new(&learner.lowered().normal, options.vertices, 1);
-    let tapes = Tapes { n_cells: options.n_cells, read_only: Some(memory.read_only) };
+    let (n_cells, corrections) = (options.n_cells, &options.corrections);
+    let tapes = Tapes { control: &control, corrections, n_cells, read_only: Some(memory.read_only) };
     let rule = StepRule::Gradient { rate: 1.0 };
-    let weights = Weights::new(g, &control, tapes, rule, 1.0);
+    let weights = tapes.weights(g, rule, 1.0);
     let (labels, z) = g.parameter("labels", label_shape, rule);
 
     let vertex = saturate_01(g, "vertex", weights.vertex.1);
     let uses = g.linear("take, latch", sample_uses(learner, &control), vertex);
     let change = memory_change(g, layout, (x, z), uses, memory.held);
     let renew = |g: &mut GraphBuilder, cells: NodeId| {
-        let fresh = fresh_cells(g, learner, options, &control, change);
+        let fresh = fresh_cells(g, window, &control, change);
         g.sum("renewed tape", [(1.0, cells), (1.0, fresh)])
     };
-    let next = Next::new(g, &control, &options.corrections, &weights, (vertex, renew));
+    let next = Next::new(g, tapes, &weights, vertex, renew);
     let residuals = next.residuals(g, &weights);
-    let mut terms = residuals.map(|(name, a, b)| tapes::squared_distance(g, name, 0.5, a, b)).to_vec();
+    let mut terms = residuals.map(|(name, a, b)| squared_distance(g, name, 0.5, a, b)).to_vec();
 
     let next_memory = g.sum("next memory", [(1.0, memory.held), (1.0, change)]);
     let fixed_memory = g.stop_gradient("[next memory]", next_memory);
-    terms.push(tapes::squared_distance(g, "memory residual", 0.5, memory.raw, fixed_memory));
+    terms.push(squared_distance(g, "memory residual", 0.5, memory.raw, fixed_memory));
     let take = g.gather("take", vec![0], uses);
     let take = g.stop_gradient("[take]", take);
     let idle = g.affine("1 - [take]", -1.0, take, 1.0);
     let away = g.affine("z + A", 1.0, z, carrier);
-    let squares = g.square("slot residual", away);
-    let total = g.sum_all("slot residual", squares);
+    let total = g.sum_of_squares("slot residual", away);
     terms.push((0.5, g.product("slot residual", idle, total)));
     let distance = g.sum("distance", terms);
 
     let encoding = StateEncoding::Outside { control: control.clone(), weights };
-    let theta = read_theta(g, learner, primary, (&options.window(), BITS), &encoding);
+    let theta = read_theta(g, window, primary, BITS, &encoding);
     let first_primary = g.n_nodes();
     let prediction = primary.build(g, theta, x);
     let primary_nodes = first_primary..g.n_nodes();
@@ -92,33 +93,32 @@ pub(super) fn build(
         loss: distance,
         bounds: no_bounds(),
         n_tapes: control.n_tapes(),
-        n_cells: options.n_cells,
+        n_cells,
         encoding,
     };
     let network = graph.finish(loss);
     let blank = |p: &Parameter| Values::filled(p.shape, -1.0);
     let mut initial: Vec<Values> = network.parameters().iter().map(blank).collect();
     initial[labels.index()].data.fill(-carrier);
-    for (id, values) in carved.encode(&options.window().start(learner, |_| false)).unwrap_or_default() {
+    for (id, values) in carved.encode(&window.start(|_| false)).unwrap_or_default() {
         initial[id.index()] = values.to_values();
     }
     let memory = memory.parameter;
     StreamNetwork { network, nodes, constants, memory, labels, initial, carved, primary_nodes }
 }
 
-/// There is no stopping rule: once the machine has halted the gradient is zero for every batch.
+/// There is no stopping rule: once the machine has halted, the gradient is zero for every batch.
 fn no_bounds() -> Bounds {
     Bounds { running_low: 0.0, running_high: f64::INFINITY, halted_high: 0.0, stop: 0.0, switch: 0.0 }
 }
 
 /// X, saturated, and as rows of the tapes.
-fn sample_memory(g: &mut GraphBuilder, learner: &Learner, options: &StreamOptions) -> SampleMemory {
-    let window = options.window();
+fn sample_memory(g: &mut GraphBuilder, window: DataWindow<'_>) -> SampleMemory {
     let rule = StepRule::Gradient { rate: 1.0 };
-    let (parameter, raw) = g.parameter("memory", Shape::column(options.layout.n_bits()), rule);
+    let (parameter, raw) = g.parameter("memory", Shape::column(window.layout.n_bits()), rule);
     let held = saturate_11(g, "memory", raw);
     let held = g.stop_gradient("[memory]", held);
-    let read_only = window.read_only_tapes(g, learner, &window.start(learner, |_| false), held);
+    let read_only = window.read_only_tapes(g, &window.start(|_| false), held);
     SampleMemory { parameter, raw, held, read_only }
 }
 
@@ -164,18 +164,11 @@ fn memory_change(
 }
 
 /// The memory's change as a change of the tapes.
-fn fresh_cells(
-    g: &mut GraphBuilder,
-    learner: &Learner,
-    options: &StreamOptions,
-    control: &Control,
-    change: NodeId,
-) -> NodeId {
-    let (window, data) = (options.window(), learner.data_track());
-    let row = control.row(data.index()) * options.n_cells;
-    let n_bits = options.layout.n_bits();
-    let of_bit = |bit: usize| Some((row + window.column(data, options.layout.cell(bit))?, bit, 1.0));
-    let shape = Shape::new(control.n_tapes(), options.n_cells);
+fn fresh_cells(g: &mut GraphBuilder, window: DataWindow<'_>, control: &Control, change: NodeId) -> NodeId {
+    let (data, n_bits) = (window.learner.data_track(), window.layout.n_bits());
+    let row = control.row(data.index()) * window.n_cells;
+    let of_bit = |bit: usize| Some((row + window.column(data, window.layout.cell(bit))?, bit, 1.0));
+    let shape = Shape::new(control.n_tapes(), window.n_cells);
     let map = LinearMap::new(shape.len(), n_bits, (0..n_bits).filter_map(of_bit));
     let cells = g.linear("fresh cells", map, change);
     g.reshape("fresh cells", shape, cells)

@@ -9,7 +9,7 @@ use luge_circuit::{
     Circuit, Code, SampleShape, Shipped, Simulator,
     machine::{Tapes, circuit_of},
 };
-use luge_landscape::mlp::{CircuitNetwork, Float, MEMORY_LAYER, MlpConstants, Safeguards};
+use luge_landscape::mlp::{CircuitNetwork, Float, MEMORY_LAYER, MlpConstants};
 use luge_machine::{NormalForm, stream::check};
 use luge_train::sequential::{DenseSgd, SequentialEngine, SparseSgd};
 use random::{Random, SHAPE, memory, random_input, random_machine};
@@ -60,7 +60,7 @@ fn with_memory_scale(constants: MlpConstants, scale: f64) -> MlpConstants {
 fn network(circuit: &Circuit, steps: u64, float: Float) -> CircuitNetwork {
     let constants = MlpConstants::choose(circuit.samples(), steps, float).expect("valid");
     assert!(constants.inequalities(circuit.samples()).iter().all(|inequality| inequality.holds()));
-    CircuitNetwork::build(circuit, constants, Safeguards::default())
+    CircuitNetwork::build(circuit, constants)
 }
 
 /// As many random circuits as asked for by `LUGE_TEST=exhaustive`, else a sample.
@@ -149,7 +149,7 @@ fn the_sparse_engine_and_its_bound_agree_with_the_dense_one() {
         // Memory that is hardly smaller than the rest: what other weights do can then be seen.
         let scale = [network.constants.memory_scale, 1.0 / (1_u128 << 90) as f64][seed as usize % 2];
         let constants = with_memory_scale(network.constants, scale);
-        let network = CircuitNetwork::build(&circuit, constants, Safeguards::default());
+        let network = CircuitNetwork::build(&circuit, constants);
         let mut dense = DenseSgd::<f64>::new(&network.network, constants.rate).expect("valid");
         let mut sparse = SparseSgd::<f64>::new(&network.network, constants.rate);
         follow(&circuit, &network, &mut dense, &mut Draw::new(seed), 30).expect("valid");
@@ -180,15 +180,14 @@ fn the_sparse_engine_and_its_bound_agree_with_the_dense_one() {
 }
 
 /// How many of thirty random circuits a weakened network still runs.
-fn n_run(weaken: impl Fn(MlpConstants) -> (MlpConstants, Safeguards)) -> usize {
+fn n_run(weaken: impl Fn(MlpConstants) -> MlpConstants) -> usize {
     let mut n_run = 0;
     for seed in 0..30 {
         let mut draw = Draw::new(seed);
         let bits = SampleShape { n_features: 2, feature: Code::Bit, n_labels: 1, label: Code::Bit };
         let circuit = draw.circuit(Some(bits));
-        let (constants, safeguards) =
-            weaken(MlpConstants::choose(circuit.samples(), 1 << 30, Float::F64).expect("valid"));
-        let network = CircuitNetwork::build(&circuit, constants, safeguards);
+        let constants = weaken(MlpConstants::choose(circuit.samples(), 1 << 30, Float::F64).expect("valid"));
+        let network = CircuitNetwork::build(&circuit, constants);
         let mut engine = DenseSgd::<f64>::new(&network.network, constants.rate).expect("valid");
         n_run += usize::from(follow(&circuit, &network, &mut engine, &mut draw, 30).is_ok());
     }
@@ -197,12 +196,12 @@ fn n_run(weaken: impl Fn(MlpConstants) -> (MlpConstants, Safeguards)) -> usize {
 
 #[test]
 fn weakened_networks_fail() {
-    assert_eq!(n_run(|constants| (constants, Safeguards::default())), 30);
-    let once = n_run(|constants| (constants, Safeguards { second_saturation: false }));
+    assert_eq!(n_run(|constants| constants), 30);
+    let once = n_run(|constants| MlpConstants { saturates_twice: false, ..constants });
     assert!(once < 15, "one saturation: {once}");
-    let kink = n_run(|constants| (MlpConstants { gate: 2.0, ..constants }, Safeguards::default()));
+    let kink = n_run(|constants| MlpConstants { gate: 2.0, ..constants });
     assert!(kink < 15, "a gate at its kink: {kink}");
-    let unamplified = n_run(|constants| (with_memory_scale(constants, 1.0), Safeguards::default()));
+    let unamplified = n_run(|constants| with_memory_scale(constants, 1.0));
     assert!(unamplified < 15, "an unamplified memory: {unamplified}");
 }
 

@@ -1,44 +1,45 @@
-//! A machine as its file describes it, by names with their places in the text. Every reader makes a [`Draft`]; one
-//! resolver looks up the names for all formats.
+//! A machine as its file describes it: names with their positions in the text.
+//!
+//! The reader of each format produces a [`Draft`]; one resolver looks up the names for all formats.
 
 use std::{collections::BTreeSet, ops::Range};
 
 use super::{MAX_SYMBOLS, Piece};
 use crate::{
-    Access, Alphabet, Input, Missing, Move, SampleUse, Severity, SymbolId, Tape, TapeInput,
-    diagnostic::Findings, input::input_characters,
+    Access, Alphabet, Input, Missing, Move, SampleUse, SymbolId, Tape, TapeInput, diagnostic::Findings,
+    input::input_characters,
 };
 
 /// The contents of a machine file.
 pub(super) struct Draft<'t> {
     pub(super) name: Option<&'t str>,
     pub(super) tapes: Vec<Tape>,
-    /// The declared states in order; states that rules enter and nothing declares follow them.
+    /// The declared states in order. The resolver appends undeclared states that rules enter.
     pub(super) states: Vec<DraftState<'t>>,
     /// The start state; the first state if this is `None`.
     pub(super) start: Option<Piece<'t>>,
     pub(super) missing: Missing,
     pub(super) input: Option<Input>,
-    pub(super) conventions: Conventions,
+    /// The kind of an undeclared state with this name, or the help text if states must be declared.
+    pub(super) undeclared: fn(&str) -> Result<Halting, String>,
+    pub(super) order: RuleOrder,
     pub(super) findings: Findings,
 }
 
-/// The conventions of a format for what its files leave open.
-pub(super) struct Conventions {
-    /// Whether an undeclared state with this name accepts (`None`: it runs), or the remedy if states must be declared.
-    pub(super) undeclared: fn(&str) -> Result<Option<bool>, String>,
-    /// The severity of rules of a halting state. With a warning they are ignored.
-    pub(super) rules_of_halting: Severity,
-    pub(super) order: Order,
-}
+/// Whether a state accepts if it halts; `None` for a state that runs.
+pub(super) type Halting = Option<bool>;
 
-/// Which of several rules for the same symbols applies.
+/// How the rules of a state relate to each other.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
-    /// The first.
-    First,
-    /// Rules have no order, so they must agree. `warns` adds a warning for rules that are repeated.
-    None { warns: bool },
+pub(super) enum RuleOrder {
+    /// The first rule that matches applies. A halting state must not have rules.
+    FirstMatch,
+    /// Rules have no order, so two rules that match the same symbols must do the same. Rules of halting states are
+    /// ignored with a warning.
+    Unordered {
+        /// Whether every conflict and every repeated rule is reported, or only the first conflict of the machine.
+        reports_all: bool,
+    },
 }
 
 /// A state as its file declares it.
@@ -46,17 +47,16 @@ pub(super) struct DraftState<'t> {
     /// The name by which rules refer to it.
     pub(super) key: Piece<'t>,
     pub(super) name: String,
-    /// Whether it accepts, if it halts.
-    pub(super) halting: Option<bool>,
+    pub(super) halting: Halting,
     pub(super) samples: SampleUse,
     pub(super) rules: Vec<DraftRule<'t>>,
 }
 
 /// A rule; the lists have one entry per tape.
 pub(super) struct DraftRule<'t> {
-    /// The expected symbols; `None` matches any.
+    /// The expected symbols; `None` matches any symbol.
     pub(super) reads: Vec<Option<Piece<'t>>>,
-    /// The symbols that it writes; `None` keeps the symbol.
+    /// The symbols to write; `None` keeps the symbol.
     pub(super) writes: Vec<Option<Piece<'t>>>,
     pub(super) moves: Vec<Move>,
     pub(super) next: Piece<'t>,
@@ -64,40 +64,32 @@ pub(super) struct DraftRule<'t> {
 }
 
 impl<'t> DraftState<'t> {
-    /// A state without rules, named by its key.
-    pub(super) fn new(key: Piece<'t>, halting: Option<bool>) -> Self {
+    /// A state without rules whose name is its key.
+    pub(super) fn new(key: Piece<'t>, halting: Halting) -> Self {
         let name = key.text.to_owned();
         Self { key, name, halting, samples: SampleUse::Pass, rules: Vec::new() }
     }
 }
 
-impl<'t> DraftRule<'t> {
-    /// A rule of a machine with one tape.
-    pub(super) fn single(
-        read: Option<Piece<'t>>,
-        write: Option<Piece<'t>>,
-        head: Move,
-        next: Piece<'t>,
-        span: Range<usize>,
-    ) -> Self {
-        Self { reads: vec![read], writes: vec![write], moves: vec![head], next, span }
-    }
-}
-
 impl<'t> Draft<'t> {
-    pub(super) fn new(missing: Missing, conventions: Conventions, findings: Findings) -> Self {
-        let (tapes, states) = (Vec::new(), Vec::new());
-        Self { name: None, tapes, states, start: None, missing, input: None, conventions, findings }
+    /// A draft without tapes and states in a format whose rules are ordered.
+    pub(super) fn new(
+        missing: Missing,
+        undeclared: fn(&str) -> Result<Halting, String>,
+        findings: Findings,
+    ) -> Self {
+        let (tapes, states, order) = (Vec::new(), Vec::new(), RuleOrder::FirstMatch);
+        Self { name: None, tapes, states, start: None, missing, input: None, undeclared, order, findings }
     }
 
-    /// The symbols of a tape in the rules of running states.
+    /// The symbols of a tape that occur in the rules of running states.
     pub(super) fn named(&self, tape: usize) -> Vec<Piece<'t>> {
         let running = self.states.iter().filter(|state| state.halting.is_none());
         let rules = running.flat_map(|state| &state.rules);
         rules.flat_map(|rule| [&rule.reads[tape], &rule.writes[tape]]).flatten().cloned().collect()
     }
 
-    /// Adds tapes without names: `tape` if there is one, else `tape1`, `tape2`, …
+    /// Adds tapes with default names: `tape` if there is one, else `tape1`, `tape2`, …
     pub(super) fn add_tapes(&mut self, alphabets: Vec<Alphabet>) {
         let is_alone = alphabets.len() == 1;
         self.tapes.extend(alphabets.into_iter().zip(1..).map(|(alphabet, number)| {
@@ -114,8 +106,8 @@ impl<'t> Draft<'t> {
     }
 }
 
-/// The alphabet of a tape whose file does not declare one: the blank, the symbols in the file (in this order or sorted),
-/// and the characters of the input, up to [`MAX_SYMBOLS`].
+/// Collects the alphabet of a tape whose file does not declare one: the blank, the symbols in the file (in order of
+/// occurrence or sorted), and the characters of the input, up to [`MAX_SYMBOLS`].
 pub(super) fn collected_alphabet<'t>(
     blank: &'t str,
     named: impl IntoIterator<Item = Piece<'t>>,

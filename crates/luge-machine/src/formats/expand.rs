@@ -1,4 +1,4 @@
-//! Expands rules, for formats without wildcards or precedence.
+//! Expands rules for formats without wildcards or without an order of rules.
 
 use std::collections::HashSet;
 
@@ -7,11 +7,11 @@ use crate::{Machine, Pattern, Rule, StateId, SymbolId, Write};
 /// The most rules of a machine after expansion.
 pub(super) const MAX_RULES: usize = 65_536;
 
-/// A machine would have more than [`MAX_RULES`] rules.
+/// An expanded machine would have more than [`MAX_RULES`] rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TooMany;
 
-/// The expanded rules of a state, one per situation, in the order of the original rules.
+/// Expands the rules of a state to one rule per combination of symbols, in the order of the original rules.
 pub(super) fn exact_rules(machine: &Machine, state: StateId) -> Result<Vec<Rule>, TooMany> {
     let mut exact = Vec::new();
     for_each_situation(machine, state, |_, rule, reads| {
@@ -25,14 +25,14 @@ pub(super) fn exact_rules(machine: &Machine, state: StateId) -> Result<Vec<Rule>
     Ok(exact)
 }
 
-/// For each rule of a state, whether it can apply; others are covered by earlier rules.
+/// For each rule of a state, whether it can apply. The others are covered by earlier rules.
 pub(super) fn live_rules(machine: &Machine, state: StateId) -> Result<Vec<bool>, TooMany> {
     let mut live = vec![false; machine.rules(state).len()];
     for_each_situation(machine, state, |index, _, _| live[index] = true)?;
     Ok(live)
 }
 
-/// Calls `visit` with every situation in which a rule applies, and that rule.
+/// Calls `visit` with every combination of symbols for which there is a rule, and with the rule that applies.
 fn for_each_situation(
     machine: &Machine,
     state: StateId,

@@ -1,6 +1,6 @@
-//! Fits a machine to a format: finds what the format cannot express and, if losses are allowed, changes the machine.
+//! Adapts a machine to a format: finds what the format cannot express and, if losses are allowed, changes the machine.
 //!
-//! Each step looks for one kind of obstacle. In strict conversions the first obstacle is an error. Otherwise the step
+//! Each step handles one kind of obstacle. In strict conversions the first obstacle is an error. Otherwise the step
 //! changes the machine and reports a [`Loss`]. Some obstacles, such as a second tape in a format with one tape, are
 //! always errors.
 
@@ -19,7 +19,7 @@ use crate::{
 pub(super) struct Limits {
     pub(super) has_one_tape: bool,
     pub(super) has_stay: bool,
-    /// What happens if no rule applies; `None` if the machine steps into a halting state.
+    /// What happens if no rule applies; `None` if the machine then steps into a halting state.
     pub(super) missing: Option<Missing>,
     pub(super) start_may_halt: bool,
     /// Whether states may halt without accepting.
@@ -28,10 +28,10 @@ pub(super) struct Limits {
     pub(super) lists_halting: bool,
     /// Whether the file lists all states, or only those that rules, the start or the accepting states mention.
     pub(super) lists_states: bool,
-    /// If there are more, states that nothing enters and symbols that no rule mentions are removed.
+    /// The most states and symbols. If there are more, unreachable states and unmentioned symbols are removed.
     pub(super) max_states: usize,
     pub(super) max_symbols: usize,
-    /// Why a symbol cannot be spelled.
+    /// Why a symbol cannot be written.
     pub(super) symbol_problem: fn(&Alphabet, SymbolId) -> Option<String>,
     /// Why a state cannot have this name.
     pub(super) name_problem: fn(&str) -> Option<String>,
@@ -42,7 +42,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// The limits of an expressive format with one tape, from which others differ.
+    /// A format with one tape that can express everything else, as a base for the limits of others.
     pub(super) const WIDE: Self = Self {
         has_one_tape: true,
         has_stay: true,
@@ -60,7 +60,7 @@ impl Limits {
     };
 }
 
-/// A machine that can be written in a format, and the losses.
+/// Adapts a machine to a format, and returns the losses.
 pub(super) fn fit(format: Format, machine: &Machine, lossy: bool) -> Result<(Machine, Vec<Loss>), Obstacle> {
     let limits = match format {
         Format::Native => return Ok((machine.clone(), Vec::new())),
@@ -84,7 +84,7 @@ pub(super) fn fit(format: Format, machine: &Machine, lossy: bool) -> Result<(Mac
     Ok((fitting.machine, fitting.lost))
 }
 
-/// Why a symbol other than the blank cannot be spelled as one character.
+/// Why a symbol other than the blank cannot be written as one character.
 pub(super) fn spelling_problem(
     alphabet: &Alphabet,
     symbol: SymbolId,
@@ -116,12 +116,12 @@ struct Fitting {
     lost: Vec<Loss>,
 }
 
-/// A rule of a machine with one tape that matches any symbol and keeps it.
+/// A rule for one tape that matches any symbol and keeps it.
 fn keeping(head: Move, next: StateId) -> Rule {
     Rule { reads: vec![Pattern::Any], writes: vec![Write::Keep], moves: vec![head], next }
 }
 
-/// Removes the items that are not kept, and returns the new position of each of the others.
+/// Removes the items that are not to be kept, and returns the new index of each other item.
 fn retain<T>(all: &mut Vec<T>, kept: &[bool]) -> Vec<usize> {
     let mut is_kept = kept.iter();
     all.retain(|_| is_kept.next().is_some_and(|&kept| kept));
@@ -130,7 +130,7 @@ fn retain<T>(all: &mut Vec<T>, kept: &[bool]) -> Vec<usize> {
 }
 
 impl Fitting {
-    /// Fails unless losses are allowed.
+    /// Returns the obstacle as an error unless losses are allowed.
     fn refuse(&self, obstacle: Obstacle) -> Result<(), Obstacle> {
         if self.lossy { Ok(()) } else { Err(obstacle) }
     }
@@ -145,7 +145,7 @@ impl Fitting {
         states.map(|state| (state, self.name(state))).unzip()
     }
 
-    /// Adds a state, with this name if it is free.
+    /// Adds a state. If the name is taken, a number is appended.
     fn push_state(&mut self, wish: &str, kind: StateKind) -> StateId {
         let name = first_free(wish, |name| self.machine.find_state(name).is_none());
         self.machine.states.push(State { name, kind, samples: SampleUse::Pass });
@@ -181,7 +181,7 @@ impl Fitting {
         Ok(())
     }
 
-    /// Renames symbols that the format cannot spell.
+    /// Renames symbols that the format cannot write.
     fn symbol_names(&mut self) -> Result<(), Obstacle> {
         for index in 0..self.machine.n_tapes() {
             let Tape { name: tape, alphabet, .. } = &self.machine.tapes[index];
@@ -220,7 +220,7 @@ impl Fitting {
         Ok(())
     }
 
-    /// Adapts missing rules to their meaning in the format.
+    /// Adapts the machine to what a missing rule means in the format.
     fn missing_rules(&mut self) -> Result<(), Obstacle> {
         let lacks = |machine: &Machine, state| machine.halting(state).is_none() && !machine.is_total(state);
         let (partial, _) = self.states_that(lacks);
@@ -240,7 +240,7 @@ impl Fitting {
         Ok(())
     }
 
-    /// The obstacle of a state without a rule for some symbols.
+    /// The obstacle that a state has no rule for some symbols.
     fn without_rule(&self, state: StateId) -> Obstacle {
         let verbs = |missing| if missing == Missing::Halt { "halts" } else { "rejects" };
         let does = verbs(self.machine.missing);
@@ -271,7 +271,7 @@ impl Fitting {
         }
     }
 
-    /// Makes the start state run, and replaces rejecting states by states without rules, if the format needs that.
+    /// If the format requires it, replaces a halting start state and rejecting states.
     fn halting(&mut self) -> Result<(), Obstacle> {
         let start = self.machine.start;
         let name = self.name(start);
@@ -332,11 +332,10 @@ impl Fitting {
         let mut n_rules = 0;
         for state in self.machine.state_ids() {
             let rules = self.machine.rules(state);
-            n_rules += rules.len();
             if !(self.limits.expands)(rules) {
+                n_rules += rules.len();
                 continue;
             }
-            n_rules -= rules.len();
             let exact = exact_rules(&self.machine, state).ok();
             let exact = exact.filter(|exact| n_rules + exact.len() <= MAX_RULES).ok_or_else(|| {
                 let name = self.name(state);

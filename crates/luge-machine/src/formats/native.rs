@@ -1,7 +1,8 @@
-//! Luge's own `.tm` files: line based, with comments, and able to express every [`Machine`](crate::Machine).
+//! Luge's own `.tm` files: line-based, with comments, and able to express every [`Machine`](crate::Machine).
 //!
-//! States are declared with their rules, in order; the line `missing:` says what happens if no rule applies. Reading keeps
-//! all names and orders, so writing and reading again gives the same machine. `docs/native-format.md` has the grammar.
+//! States are declared in order, each with its rules; the line `missing:` determines what happens if no rule applies. A
+//! machine that is written and read again is the same, with all names in the same order. `docs/native-format.md` has the
+//! grammar.
 
 mod lex;
 mod parse;
@@ -10,8 +11,8 @@ mod print;
 pub(super) use parse::read;
 pub(super) use print::write;
 
-/// Keywords that can occur where a name is expected; as names they must be quoted.
+/// Keywords that can occur where a name is expected. As names they must be quoted.
 const KEYWORDS: [&str; 5] = ["blank", "read-only", "head", "start", "missing"];
 
-/// The greatest distance from cell 0 at which a head may start: all cells in between are stored in memory.
+/// The largest distance from cell 0 at which a head may start, because all cells in between are stored in memory.
 const FARTHEST_HEAD: i64 = 1 << 24;

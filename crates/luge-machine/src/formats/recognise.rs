@@ -1,6 +1,7 @@
 //! Recognises the format of a file from its extension and content.
 //!
-//! A known extension decides unless the content is clearly another format; otherwise the content decides.
+//! A known extension decides, unless the content is clearly of another format. With an unknown extension the content
+//! decides.
 
 use super::{Format, bbchallenge};
 
@@ -77,17 +78,17 @@ fn by_content(text: &str) -> Vec<Format> {
     if is_native(text) {
         return vec![Format::Native];
     }
-    let signs = [
+    let matches = [
         (Format::Bbchallenge, is_bbchallenge(text)),
         (Format::Morphett, is_morphett(text)),
         (Format::TuringMachineIo, is_turingmachine_io(text)),
         (Format::TuringMachineSimulator, has_key(text, "init") || has_key(text, "accept")),
     ];
-    signs.into_iter().filter_map(|(format, fits)| fits.then_some(format)).collect()
+    matches.into_iter().filter_map(|(format, fits)| fits.then_some(format)).collect()
 }
 
-/// The first line that is not a comment is the header `machine` with an optional name; or, if the header was forgotten, a
-/// tape is declared. With more words after `machine` the line is a Morphett rule of a state with that name.
+/// Whether the first line that is not a comment is the header `machine` with an optional name or, if the header was
+/// forgotten, a tape is declared. With more words after `machine` the line is a Morphett rule of a state of that name.
 fn is_native(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let header = lines.clone().next().and_then(|line| line.strip_prefix("machine")).is_some_and(|rest| {
@@ -98,7 +99,7 @@ fn is_native(text: &str) -> bool {
     header || lines.any(|line| line.starts_with("tape ") && line.contains(" blank "))
 }
 
-/// The first line that is not a comment begins with a machine; or there is one line, which begins with a cell and has only
+/// Whether the first line that is not a comment begins with a machine, or the only line begins with a cell and has only
 /// characters of the format.
 fn is_bbchallenge(text: &str) -> bool {
     let mut entries = bbchallenge::entries(text);
@@ -109,7 +110,7 @@ fn is_bbchallenge(text: &str) -> bool {
     bbchallenge::begins_with_cell(&text.to_ascii_uppercase()) && text.bytes().all(of_a_machine)
 }
 
-/// Most lines are quintuples.
+/// Whether most lines are quintuples.
 fn is_morphett(text: &str) -> bool {
     let lines = text.lines().map(|line| line.split(';').next().unwrap_or_default());
     let (quintuples, others): (Vec<&str>, Vec<&str>) =
@@ -128,7 +129,7 @@ fn is_quintuple(line: &str) -> bool {
     }
 }
 
-/// At least two of the three required keys start a line, or the document is one that the site saved.
+/// Whether at least two of the three required keys start a line, or the document is one that the site saved.
 fn is_turingmachine_io(text: &str) -> bool {
     has_key(text, "source code")
         || ["table", "blank", "start state"].iter().filter(|key| has_key(text, key)).count() >= 2

@@ -1,15 +1,15 @@
-//! The resolver: looks up names, compares counts, and finds rules for the same symbols.
+//! Turns a draft into a machine: looks up names, checks counts, and reports rules for the same symbols.
 
 use std::{cell::OnceCell, collections::HashMap};
 
-use super::{Draft, DraftRule, DraftState, Loaded, Order, Piece, counted, listed};
+use super::{Draft, DraftRule, DraftState, Loaded, Piece, RuleOrder, counted, listed};
 use crate::{
-    Access, Diagnostic, Machine, MachineBuilder, Pattern, Rule, Severity, StateId, SymbolId, Tape, Write,
+    Access, Diagnostic, Machine, MachineBuilder, Pattern, Rule, StateId, SymbolId, Tape, Write,
     diagnostic::{Findings, Lines},
 };
 
 impl<'t> Draft<'t> {
-    /// The machine, or all findings in the order of the text if there are errors.
+    /// Builds the machine; if there are errors, returns all findings in the order of the text.
     pub(super) fn resolve(mut self, text: &str) -> Result<Loaded, Vec<Diagnostic>> {
         let states = std::mem::take(&mut self.states);
         let mut resolver = Resolver {
@@ -52,7 +52,7 @@ impl<'t> Draft<'t> {
     }
 }
 
-/// The symbol of a tape with this name; an unknown symbol is reported.
+/// Looks up a symbol of a tape; reports an unknown one.
 pub(super) fn symbol(tape: &Tape, name: &Piece<'_>, findings: &mut Findings) -> SymbolId {
     tape.alphabet.find(name.text).unwrap_or_else(|| {
         let message = format!("tape `{}` has no symbol `{}`", tape.name, name.text);
@@ -66,7 +66,7 @@ struct Resolver<'d, 't> {
     draft: &'d mut Draft<'t>,
     ids: HashMap<&'t str, StateId>,
     builder: MachineBuilder,
-    /// The first conflict of each state, if only one of them is reported in full.
+    /// The first conflict of each state, in formats that report only one of them.
     conflicts: Vec<Diagnostic>,
     text: &'d str,
     /// Computed when first needed, because a text may contain many machines.
@@ -75,7 +75,7 @@ struct Resolver<'d, 't> {
 
 impl<'t> Resolver<'_, 't> {
     fn declare(&mut self, states: &[DraftState<'t>]) {
-        let Draft { name, tapes, missing, findings, conventions, .. } = &mut *self.draft;
+        let Draft { name, tapes, missing, findings, order, .. } = &mut *self.draft;
         self.builder.missing(*missing);
         if let Some(name) = name {
             self.builder.name(*name);
@@ -96,20 +96,21 @@ impl<'t> Resolver<'_, 't> {
             }
             if let (Some(_), Some(rule)) = (halting, rules.first()) {
                 let message = format!("state `{name}` halts, so its rules never apply");
-                let finding = Diagnostic::error(rule.span.clone(), message, "the first of them");
-                findings
-                    .push(Diagnostic { severity: conventions.rules_of_halting, ..finding })
-                    .remedy("drop the rules, or do not let the state halt");
+                let found = match order {
+                    RuleOrder::FirstMatch => findings.error(&rule.span, message, "the first of them"),
+                    RuleOrder::Unordered { .. } => findings.warning(&rule.span, message, "the first of them"),
+                };
+                found.remedy("drop the rules, or do not let the state halt");
             }
         }
     }
 
-    /// The state with this name; a state that must be declared is reported if it is not.
+    /// Looks up a state; adds an undeclared one, or reports it if states must be declared.
     fn state(&mut self, name: &Piece<'t>) -> StateId {
         if let Some(&state) = self.ids.get(name.text) {
             return state;
         }
-        match (self.draft.conventions.undeclared)(name.text) {
+        match (self.draft.undeclared)(name.text) {
             Ok(halting) => {
                 let state = self.builder.push_state(name.text.to_owned());
                 if let Some(accepting) = halting {
@@ -126,47 +127,50 @@ impl<'t> Resolver<'_, 't> {
         }
     }
 
-    /// Resolves the rules of a state, and reports those for the same symbols.
+    /// Adds the rules of a state, and reports rules that another rule covers or contradicts.
     fn rules(&mut self, state: StateId, draft: &DraftState<'t>) {
-        if draft.halting.is_some() && self.draft.conventions.rules_of_halting == Severity::Warning {
+        let order = self.draft.order;
+        if draft.halting.is_some() && order != RuleOrder::FirstMatch {
             return;
         }
         let mut known = KnownRules::default();
-        // The positions of the known rules in the text.
-        let mut places: Vec<usize> = Vec::new();
+        // Where the known rules begin in the text.
+        let mut starts: Vec<usize> = Vec::new();
         for rule in &draft.rules {
-            let (span, at) = (&rule.span, rule.span.start);
+            let span = &rule.span;
             let Some(rule) = self.rule(rule) else { continue };
-            let lines = || self.lines.get_or_init(|| Lines::new(self.text));
-            let line_of = |earlier: usize| lines().of(places[earlier]);
+            let line_of =
+                |earlier: usize| self.lines.get_or_init(|| Lines::new(self.text)).of(starts[earlier]);
             let covering = known.covering(&rule.reads).min();
-            match (self.draft.conventions.order, covering) {
-                (Order::First, Some(earlier)) => {
-                    let line = line_of(earlier);
-                    let message = format!("this rule never applies: line {line} already covers its reads");
-                    self.draft.findings.warning(span, message, "the first rule that fits is taken");
-                    self.builder.push_rule(state, rule);
-                    continue;
-                }
-                (Order::None { warns }, covering) => {
-                    if let Some(earlier) = known.conflict(&rule) {
-                        let (line, earlier) = (line_of(earlier), &known.rules[earlier]);
-                        let message = self.conflict(&draft.name, earlier, line, &rule);
-                        let refusal = Diagnostic::error(span.clone(), message, "the second rule").with_help(
-                            "only deterministic machines are read; remove or narrow one of the two",
-                        );
-                        if warns {
-                            self.draft.findings.push(refusal);
-                        } else {
-                            // One transition may be many rules, so the first conflict of a state is enough.
-                            self.conflicts.push(refusal);
-                            return;
-                        }
+            match order {
+                RuleOrder::FirstMatch => {
+                    if let Some(line) = covering.map(line_of) {
+                        let message =
+                            format!("this rule never applies: line {line} already covers its reads");
+                        self.draft.findings.warning(span, message, "the first rule that fits is taken");
+                        self.builder.push_rule(state, rule);
                         continue;
                     }
-                    let same = covering.filter(|&earlier| known.rules[earlier].reads == rule.reads);
-                    if let Some(earlier) = same {
-                        if warns {
+                }
+                RuleOrder::Unordered { reports_all } => {
+                    if let Some(earlier) = known.conflict(&rule) {
+                        let message =
+                            self.conflict(&draft.name, &known.rules[earlier], line_of(earlier), &rule);
+                        let error = Diagnostic::error(span.clone(), message, "the second rule").with_help(
+                            "only deterministic machines are read; remove or narrow one of the two",
+                        );
+                        if !reports_all {
+                            // One transition can stand for many rules, so the first conflict of a state is enough.
+                            self.conflicts.push(error);
+                            return;
+                        }
+                        self.draft.findings.push(error);
+                        continue;
+                    }
+                    if let Some(earlier) =
+                        covering.filter(|&earlier| known.rules[earlier].reads == rule.reads)
+                    {
+                        if reports_all {
                             let message =
                                 format!("this rule is the same as that on line {}", line_of(earlier));
                             self.draft.findings.warning(span, message, "repeated");
@@ -174,15 +178,14 @@ impl<'t> Resolver<'_, 't> {
                         continue;
                     }
                 }
-                (Order::First, None) => {}
             }
-            places.push(at);
+            starts.push(span.start);
             self.builder.push_rule(state, rule.clone());
             known.push(rule);
         }
     }
 
-    /// Resolves a rule; `None` if there are errors, which are reported.
+    /// Resolves a rule; reports errors and then returns `None`.
     fn rule(&mut self, rule: &DraftRule<'t>) -> Option<Rule> {
         let n_before = self.draft.findings.count();
         let next = self.state(&rule.next);
@@ -202,7 +205,7 @@ impl<'t> Resolver<'_, 't> {
             let pattern = read.as_ref().map_or(Pattern::Any, |name| Pattern::Is(id(name)));
             let written = write.as_ref().map_or(Write::Keep, |name| Write::Put(id(name)));
             if tape.access == Access::ReadOnly
-                && written.changes(Some(pattern))
+                && written.changes(pattern)
                 && let Some(write) = write
             {
                 findings
@@ -215,7 +218,7 @@ impl<'t> Resolver<'_, 't> {
         (findings.count() == n_before).then(|| Rule { reads, writes, moves: rule.moves.clone(), next })
     }
 
-    /// Describes two rules that conflict.
+    /// The message about two rules that conflict.
     fn conflict(&self, state: &str, earlier: &Rule, line: usize, rule: &Rule) -> String {
         let common = earlier.reads.iter().zip(&rule.reads).zip(&self.draft.tapes);
         let common = common.map(|((earlier, read), tape)| match earlier.symbol().or(read.symbol()) {
@@ -239,7 +242,7 @@ pub(super) struct KnownRules {
     groups: Vec<(Vec<bool>, ByReads)>,
 }
 
-/// The position of each rule, by its reads.
+/// The index of each rule, by its reads.
 type ByReads = HashMap<Vec<Pattern>, usize>;
 
 impl KnownRules {
@@ -270,7 +273,7 @@ impl KnownRules {
         self.rules.push(rule);
     }
 
-    /// Removes rules that an earlier rule covers.
+    /// Removes the rules that an earlier rule covers.
     pub(super) fn drop_covered(rules: &mut Vec<Rule>) {
         let mut known = Self::default();
         rules.retain(|rule| {
@@ -280,7 +283,7 @@ impl KnownRules {
         });
     }
 
-    /// Whether the order of rules does not matter.
+    /// Whether the rules do the same in any order.
     pub(super) fn are_unordered(rules: &[Rule]) -> bool {
         let mut known = Self::default();
         rules.iter().all(|rule| {

@@ -28,13 +28,8 @@ impl TapeCode {
     }
 
     fn symbol(self, code: usize) -> Option<SymbolId> {
-        if code >= self.n_symbols {
-            None
-        } else if code == 0 {
-            Some(SymbolId::new(self.blank))
-        } else {
-            Some(SymbolId::new(code - usize::from(code <= self.blank)))
-        }
+        let symbol = if code == 0 { self.blank } else { code - usize::from(code <= self.blank) };
+        (code < self.n_symbols).then(|| SymbolId::new(symbol))
     }
 }
 
@@ -83,24 +78,17 @@ impl Encoding {
     }
 
     pub(super) fn input(&self, input: &Input) -> Input {
+        let spacing = usize::from(self.spacing);
         let mut tapes = Vec::with_capacity(self.n_tracks());
-        for (index, tape) in input.tapes.iter().take(self.tapes.len()).enumerate() {
-            let spacing = usize::from(self.spacing);
+        for (tape, code) in input.tapes.iter().zip(&self.tapes) {
             let n_cells = (tape.symbols.len() * spacing).saturating_sub(spacing - 1);
-            let head = tape.head * Cell::from(self.spacing);
-            let blank = TapeInput { symbols: vec![SymbolId(0); n_cells], head };
-            let mut tracks = vec![blank; self.tapes[index].n_tracks];
-            let n_symbols = tape.symbols.iter().max().map_or(0, |last| last.index() + 1);
-            let codes: Vec<Vec<SymbolId>> = (0..n_symbols)
-                .map(|symbol| self.bits(TapeId::new(index), SymbolId::new(symbol)).collect())
-                .collect();
-            for (number, track) in tracks.iter_mut().enumerate() {
-                let bits: Vec<SymbolId> = codes.iter().map(|code| code[number]).collect();
-                for (cell, symbol) in tape.symbols.iter().enumerate() {
-                    track.symbols[cell * spacing] = bits[symbol.index()];
+            for track in 0..code.n_tracks {
+                let mut symbols = vec![SymbolId(0); n_cells];
+                for (cell, &symbol) in symbols.iter_mut().step_by(spacing).zip(&tape.symbols) {
+                    *cell = SymbolId((code.code(symbol) >> track & 1) as u8);
                 }
+                tapes.push(TapeInput { symbols, head: tape.head * Cell::from(self.spacing) });
             }
-            tapes.append(&mut tracks);
         }
         Input { tapes }
     }
@@ -154,7 +142,7 @@ fn track_alphabet(tape: &Tape, code: TapeCode) -> Alphabet {
     }
 }
 
-/// The first of `name`, `name_`, `name__`, … that is not taken.
+/// Returns the first of `name`, `name_`, `name__`, … that is not taken.
 pub(super) fn unused_name(mut name: String, taken: &mut HashSet<String>) -> String {
     while !taken.insert(name.clone()) {
         name.push('_');

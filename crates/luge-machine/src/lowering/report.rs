@@ -28,7 +28,7 @@ impl Size {
     }
 }
 
-/// The sizes before and after lowering; displayed as a small table.
+/// The sizes before and after lowering. Displayed as a small table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Report {
     /// The source machine.
@@ -39,13 +39,6 @@ pub struct Report {
     pub moves: Moves,
     /// Steps of the lowered machine per step of the source.
     pub steps_per_step: u64,
-}
-
-impl Report {
-    /// Whether strict moves cost nothing, because no rule of the source stays.
-    pub fn strict_already(&self) -> bool {
-        self.moves == Moves::Strict && self.steps_per_step == 1
-    }
 }
 
 impl fmt::Display for Report {
@@ -62,7 +55,7 @@ impl fmt::Display for Report {
         for (what, before, after) in rows {
             write!(f, "\n{what:<10}{before:>12}{after:>12}")?;
         }
-        if self.strict_already() {
+        if self.moves == Moves::Strict && self.steps_per_step == 1 {
             write!(f, "\nno rule stays, so strict moves need no doubled cells")?;
         }
         Ok(())

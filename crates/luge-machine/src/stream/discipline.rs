@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use super::Slot;
 use crate::{Machine, SampleUse, StateId};
 
-/// What a state must not do.
+/// A violation of the rules of the slot.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum BreachKind {
     /// A batch is taken before two steps have passed since the last one.
@@ -40,14 +40,14 @@ impl BreachKind {
 pub struct Breach {
     /// The state's name.
     pub state: String,
-    /// What it does.
+    /// The violation.
     pub kind: BreachKind,
 }
 
 /// Follows all rules from the start state, whatever symbols they expect.
 ///
-/// A state that is reached in several ways may violate the rules in some of them only. Such states are not reported here
-/// but when they run.
+/// A state that is reached with several states of the slot may violate the rules for only some of them. Such a state is not
+/// reported here, but when the machine runs.
 ///
 /// # Errors
 /// The first state, in the machine's order, that takes or latches wrongly however it is reached.
@@ -58,14 +58,10 @@ pub fn check(machine: &Machine) -> Result<(), Breach> {
         if samples == SampleUse::Pass {
             continue;
         }
-        let slots = [Slot::Ready, Slot::Holds, Slot::Returns];
-        let ways: Vec<_> = slots
-            .into_iter()
-            .filter(|&slot| reached.contains(&(state, slot)))
-            .map(|slot| slot.after(samples))
-            .collect();
-        if let Some(Err(kind)) = ways.first()
-            && ways.iter().all(Result::is_err)
+        let slots = reached.range((state, Slot::Ready)..=(state, Slot::Returns));
+        let after: Vec<_> = slots.map(|(_, slot)| slot.after(samples)).collect();
+        if let Some(Err(kind)) = after.first()
+            && after.iter().all(Result::is_err)
         {
             return Err(Breach { state: machine.state(state).name.clone(), kind: *kind });
         }

@@ -1,4 +1,4 @@
-//! Partitions columns into kinds, one matrix at a time.
+//! Partitions columns into kinds of equal columns, one matrix at a time.
 
 use rustc_hash::FxHashMap;
 
@@ -6,21 +6,21 @@ use crate::SparseValues;
 
 use super::ColumnKind;
 
-/// A mark for every column; columns with the same mark are alike so far.
+/// A mark for every column. Columns with the same mark have been equal so far.
 #[derive(Clone, Debug)]
 pub(super) struct Partition {
     marks: Vec<u32>,
     next: u32,
 }
 
-/// A mark that no column has: what lies beyond the border.
+/// The mark of what lies beyond the border. No column has it.
 const BEYOND: u32 = u32::MAX;
 
-/// New marks for an old mark and something that tells columns apart. There are few, and a lookup for every column.
+/// New marks, by an old mark and the marks of two neighbours. There are few of them, but one lookup for every column.
 #[derive(Debug)]
 struct Splits {
     marks: FxHashMap<(u32, u64), u32>,
-    /// Some of them, each where its key says: nearly all lookups end here. No column has the mark `u32::MAX`.
+    /// A cache of them, indexed by a hash of the key, which answers nearly all lookups.
     recent: [((u32, u64), u32); Self::N_RECENT],
 }
 
@@ -32,7 +32,7 @@ impl Splits {
         Self { marks: FxHashMap::default(), recent: [((u32::MAX, 0), 0); Self::N_RECENT] }
     }
 
-    /// The new mark for an old one and a reason; `next` is the first mark that none has yet.
+    /// The new mark for a key; `next` is the first unused mark.
     #[inline]
     fn mark(&mut self, key: (u32, u64), next: &mut u32) -> u32 {
         let recent = &mut self.recent[Self::place(key)];
@@ -44,28 +44,28 @@ impl Splits {
         recent.1
     }
 
-    /// Where a key is looked for first.
+    /// The index of a key in the cache.
     #[inline]
-    fn place((mark, reason): (u32, u64)) -> usize {
-        let mixed = (u64::from(mark) << 1 ^ reason).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    fn place((mark, neighbours): (u32, u64)) -> usize {
+        let mixed = (u64::from(mark) << 1 ^ neighbours).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (mixed >> 56) as usize % Self::N_RECENT
     }
 }
 
-/// What a row of numbers makes of the marks that columns had before it.
+/// The new marks that columns get from one row of numbers.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// Two numbers of the row, which is nearly always all of them.
+    /// The first two different numbers of the row. Nearly all rows have no others.
     numbers: [u64; 2],
     n_numbers: usize,
-    /// For every old mark, the new marks of columns that hold these.
+    /// For every old mark, the new marks of columns that hold these two numbers.
     marks: Vec<[u32; 2]>,
     /// The new marks of columns that hold other numbers.
     others: FxHashMap<(u32, u64), u32>,
 }
 
 impl Row {
-    /// Gives columns new marks, up to the first with an old mark and a number that have not occurred together.
+    /// Sets new marks, up to the first column whose old mark and number have not occurred together. Returns that column.
     fn mark<'c>(&self, mut columns: impl Iterator<Item = (&'c mut u32, u64)>) -> Option<(&'c mut u32, u64)> {
         let ([first, second], marks) = (self.numbers, &self.marks[..]);
         columns.find_map(|(mark, number)| {
@@ -78,7 +78,7 @@ impl Row {
         })
     }
 
-    /// The new mark for an old one and a number; `next` is the first mark that none has yet.
+    /// The new mark for an old one and a number; `next` is the first unused mark.
     fn mark_of(&mut self, mark: u32, number: u64, next: &mut u32) -> u32 {
         let mut place = self.numbers[..self.n_numbers].iter().position(|&known| known == number);
         if place.is_none() && self.n_numbers < 2 {
@@ -99,33 +99,34 @@ impl Row {
 }
 
 impl Partition {
-    /// All columns alike.
+    /// All columns equal.
     pub(super) fn new(n_columns: usize) -> Self {
         Self { marks: vec![0; n_columns], next: 1 }
     }
 
-    /// A row that is about to begin.
+    /// The state before the first number of a row.
     pub(super) fn row(&self) -> Row {
         let marks = vec![[BEYOND; 2]; self.next as usize];
         Row { numbers: [0; 2], n_numbers: 0, marks, others: FxHashMap::default() }
     }
 
-    /// Columns that differ in a row, of which the entries from column `first` on are given.
-    pub(super) fn tell_apart_by_numbers(&mut self, row: &mut Row, first: usize, numbers: &[f64]) {
+    /// Distinguishes columns by a piece of a row, which begins at column `first`.
+    pub(super) fn distinguish_by_numbers(&mut self, row: &mut Row, first: usize, numbers: &[f64]) {
         let mut columns = self.marks[first..].iter_mut().zip(numbers.iter().map(|number| number.to_bits()));
         while let Some((mark, number)) = row.mark(&mut columns) {
             *mark = row.mark_of(*mark, number, &mut self.next);
         }
     }
 
-    /// Makes a column different from all others.
+    /// Distinguishes a column from all others.
     pub(super) fn single_out(&mut self, column: usize) {
         self.marks[column] = self.next;
         self.next += 1;
     }
 
-    /// Columns in which a block of weights differs, or will differ after a step. Most columns hold the same number, and keep their marks.
-    pub(super) fn tell_apart_by_weights(&mut self, before: &SparseValues, after: Option<&SparseValues>) {
+    /// Distinguishes columns by the weights of a block, and by those after a step. Most columns hold the common number and keep
+    /// their marks.
+    pub(super) fn distinguish_by_weights(&mut self, before: &SparseValues, after: Option<&SparseValues>) {
         let (mut row, mut marks) = (0, FxHashMap::default());
         for at in places(before, after) {
             if row != at / self.marks.len() {
@@ -141,21 +142,22 @@ impl Partition {
         }
     }
 
-    /// Columns that also have the same columns beside them, up to this many away: the kinds, by the first column of each.
+    /// The kinds of columns, if columns are equal only if their neighbours up to `reach` away are equal too. Kinds are ordered
+    /// by their first columns.
     pub(super) fn with_neighbours(self, reach: usize) -> Kinds {
         let Self { marks: mut of_column, mut next } = self;
         let mut splits: Vec<Splits> = (0..reach).map(|_| Splits::new()).collect();
-        // The marks of the columns before, which are overwritten by their kinds: the nearest one comes first.
+        // The marks of the columns before, which `of_column` no longer has; the nearest one comes first.
         let mut before = vec![BEYOND; reach];
         let (mut kinds, mut kind_of_mark): (Vec<ColumnKind>, Vec<u32>) = (Vec::new(), Vec::new());
-        // How many columns up to the last within reach have the same mark as the one before them.
+        // The number of columns before the last one within reach that have the same mark as it.
         let (mut last, mut n_alike, mut kind) = (BEYOND, 0, u32::MAX);
         for ahead in 0..of_column.len() + reach {
             let newest = of_column.get(ahead).copied().unwrap_or(BEYOND);
             n_alike = if newest == last { n_alike + 1 } else { 0 };
             last = newest;
             let Some(column) = ahead.checked_sub(reach) else { continue };
-            // A column with nothing else within reach, nor within that of the column before it, is like that one.
+            // If all columns within reach of this column and of the one before it are equal, so are these two.
             if n_alike <= 2 * reach {
                 let own = of_column[column];
                 let mut mark = own;
@@ -198,7 +200,7 @@ impl Kinds {
     }
 }
 
-/// The places at which a block of weights differs from what it is elsewhere, before or after a step.
+/// The positions at which a block of weights differs from its common number, before or after a step.
 fn places(before: &SparseValues, after: Option<&SparseValues>) -> Vec<usize> {
     let others = |block: &SparseValues| block.others().iter().map(|other| other.0).collect::<Vec<_>>();
     let mut places = match after {
@@ -232,7 +234,7 @@ mod tests {
             let mut partition = Partition { marks: marks.clone(), next: 3 };
             let mut row = partition.row();
             for (number, piece_of) in numbers.chunks(piece).enumerate() {
-                partition.tell_apart_by_numbers(&mut row, number * piece, piece_of);
+                partition.distinguish_by_numbers(&mut row, number * piece, piece_of);
             }
             for (a, b) in (0..marks.len()).flat_map(|a| (0..a).map(move |b| (a, b))) {
                 let alike = marks[a] == marks[b] && numbers[a].to_bits() == numbers[b].to_bits();

@@ -1,9 +1,9 @@
-//! Rebuilds the graph with the selected columns.
+//! Rebuilds a graph with the selected columns.
 
 use super::{Columns, Merged, partition::Kinds};
 use crate::{Network, Node, NodeId, Op, Parameter, Shape, Values};
 
-/// The columns of a merged network, and how often each is counted.
+/// The columns of a merged network, and the factor of each in sums.
 #[derive(Debug, Default)]
 struct Picked {
     columns: Vec<Option<usize>>,
@@ -11,7 +11,7 @@ struct Picked {
 }
 
 impl Picked {
-    /// Adds the columns around `column`, `around` on either side; those at most `counted` away count `share` times.
+    /// Adds `column` and `around` columns on either side. Those at most `counted` away have the factor `share`.
     fn add(
         &mut self,
         column: usize,
@@ -38,8 +38,8 @@ impl Picked {
     }
 }
 
-/// Picks columns: of each kind one with all columns that its weights reach, counted once, and all that those depend on; then
-/// one more of each kind, counted for the rest.
+/// Picks columns: one of each kind, together with the columns that its weights reach, which count once, and the columns that
+/// these depend on; then one more of each kind, which counts for all that are left.
 fn pick(columns: &Columns<'_>, all: &mut Kinds) -> Picked {
     let (n, reach) = (columns.n_columns, columns.reach);
     let mut picked = Picked::default();
@@ -104,7 +104,7 @@ struct Rebuilder<'a> {
     kinds: &'a Kinds,
     nodes: Vec<Node>,
     ids: Vec<Option<NodeId>>,
-    /// How often each column is counted.
+    /// The factor of each column in sums.
     shares: Option<NodeId>,
 }
 
@@ -120,10 +120,8 @@ impl Rebuilder<'_> {
 
     fn add(&mut self, id: NodeId, node: &Node) -> NodeId {
         let wide = |of: &NodeId| self.columns.wide[of.index()];
-        let shape = match wide(&id) {
-            true => Shape::new(node.shape.rows, self.picked.columns.len()),
-            false => node.shape,
-        };
+        let cols = if wide(&id) { self.picked.columns.len() } else { node.shape.cols };
+        let shape = Shape::new(node.shape.rows, cols);
         let op = match &node.op {
             Op::Reshape(of) if wide(&id) => return self.spread(node, *of, shape),
             Op::SumColumns(of) if wide(of) => Op::SumColumns(self.counted(*of)),
@@ -156,7 +154,7 @@ impl Rebuilder<'_> {
                 let from = self.new_id(*from);
                 self.push(&node.name, Op::Linear(map, from), vector)
             }
-            // Columns beyond the border are not counted, so any entry will do there.
+            // Columns beyond the border have the factor 0, so any entry will do there.
             _ => {
                 let places = places.map(Option::unwrap_or_default).collect();
                 let from = self.new_id(of);
@@ -166,7 +164,7 @@ impl Rebuilder<'_> {
         self.push(&node.name, Op::Reshape(entries), shape)
     }
 
-    /// A wide node with each column multiplied by how often it is counted.
+    /// A wide node with each column multiplied by its factor.
     fn counted(&mut self, of: NodeId) -> NodeId {
         let shares = self.shares.unwrap_or_else(|| {
             let shape = Shape::new(1, self.picked.shares.len());

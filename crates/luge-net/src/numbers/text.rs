@@ -1,4 +1,4 @@
-//! Formats as text, the way they are declared on the command line and in model files.
+//! Number formats as text, as on the command line and in model files.
 
 use std::{fmt, str::FromStr};
 
@@ -9,19 +9,19 @@ use super::{FixedPoint, MAX_BITS, MAX_EXPONENT_BITS, Negatives, NumberFormat, Sm
 /// Why something is not a number format.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FormatError {
-    /// It is not made of the parts a format has.
+    /// The text does not have the parts of a format.
     #[error("`{0}` is not a number format: expected fix:I.F, fix:I.F:sm or float:E.M")]
     Shape(String),
-    /// It begins with another word than fix or float.
+    /// The first word is neither fix nor float.
     #[error("`{0}` is not a kind of number: expected fix or float")]
     Kind(String),
     /// A number of bits is not a number.
     #[error("`{0}` is not a number of bits")]
     Count(String),
-    /// It ends with another word than tc or sm.
+    /// The last word is neither tc nor sm.
     #[error("`{0}` does not say how negative numbers are written: expected tc or sm")]
     Negatives(String),
-    /// Two's complement was asked of a float.
+    /// A float with two's complement.
     #[error("floats have no two's complement: leave out `tc`")]
     FloatTwosComplement,
     /// There is no integer bit.

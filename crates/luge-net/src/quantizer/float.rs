@@ -63,7 +63,7 @@ fn threshold(format: &SmallFloat, k: i32) -> f64 {
     if format.n_mantissa() == 0 && k % 2 == 1 { middle.next_up() } else { middle }
 }
 
-/// The weight of the lowest mantissa bit beside the leading 1.
+/// The weight of the lowest mantissa bit, relative to the leading 1.
 fn mantissa_step(format: &SmallFloat) -> f64 {
     power_of_two(-i32::try_from(format.n_mantissa()).expect("at most 32 bits"))
 }

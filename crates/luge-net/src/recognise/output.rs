@@ -1,4 +1,4 @@
-//! What an extended network adds to its landscape: labels, switches, carrier and squared error.
+//! The part of an extended network outside its landscape: labels, switches, carrier and squared error.
 
 use super::{
     Carrier, OutputWiring, Ramp,

@@ -7,11 +7,11 @@ use super::{
 };
 use crate::{LinearMap, Op, StepRule, VertexTable, vertices::n_self_edges};
 
-/// The halting level, the weight of an edge, what is added for every symbol that stays, and whether the weights of all
-/// edges follow from these without rounding.
+/// The halting level, the weight of an edge, the number added for every symbol that stays, and whether the weights of all
+/// edges are exact sums of these.
 type EdgeWeights = (f64, f64, f64, bool);
 
-/// The relative difference between weights that are equal on paper but were rounded in different ways.
+/// The largest relative difference between weights that are equal on paper but rounded differently.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 pub(super) fn read(walk: &mut Walk<'_>, table: &VertexTable) -> Found<(Form, AllCells)> {
@@ -31,9 +31,10 @@ pub(super) fn read(walk: &mut Walk<'_>, table: &VertexTable) -> Found<(Form, All
         tapes::step(table, ["x", "T", "H"])
     ))?;
     let cells = tapes::cells(walk, table)?;
-    let (at_rest, edge, symbol, unrounded) = match has_gates {
-        true => (walk.number("at_rest"), walk.number("edge"), walk.number("symbol"), true),
-        false => edge_unit_weights(walk, table)?,
+    let (at_rest, edge, symbol, unrounded) = if has_gates {
+        (walk.number("at_rest"), walk.number("edge"), walk.number("symbol"), true)
+    } else {
+        edge_unit_weights(walk, table)?
     };
     let finite = [at_rest, edge, symbol].iter().all(|weight| weight.is_finite());
     walk.require(finite, "landscape", "made of finite numbers")?;

@@ -8,13 +8,13 @@ use crate::{Arcs, NodeId, Op, ParameterId, VertexTable};
 pub(super) fn step(table: &VertexTable, [s, t, h]: [&str; 3]) -> String {
     let keeps = !Arcs::Keep { at_rest: true }.is_empty(table);
     let kept = if keeps { format!(" + Keep({s}) * r") } else { String::new() };
-    let ways = [
+    let moves = [
         (-1, format!("1 Left({s}) * left({h})")),
         (0, format!("1 Stay({s}) * {h}")),
         (1, format!("1 Right({s}) * right({h})")),
     ];
     let some = |&(by, _): &(i64, String)| !Arcs::Moving { by, at_rest: true }.is_empty(table);
-    let moved: Vec<String> = ways.into_iter().filter(some).map(|(_, term)| term).collect();
+    let moved: Vec<String> = moves.into_iter().filter(some).map(|(_, term)| term).collect();
     format!(
         "next = Next({s}){kept}
         moved = {}

@@ -186,7 +186,7 @@ impl<'n> Walk<'n> {
         is_named && both.all(|(&weight, number)| self.weighs(weight, number))
     }
 
-    /// Whether a number equals a weight; the value of a free weight is stored when it is first met.
+    /// Whether a number equals a weight. A free weight gets its value when it is first compared.
     fn weighs(&mut self, weight: Weight<'_>, number: f64) -> bool {
         match weight {
             Weight::Is(expected) => same(number, expected),
@@ -201,7 +201,7 @@ impl<'n> Walk<'n> {
         Unrecognised::at(self.network, node, expected)
     }
 
-    /// The node is something else.
+    /// The error that a node is something else.
     pub(super) fn refuse<T>(&self, name: &str, expected: &'static str) -> Found<T> {
         Err(self.refusal(self.node(name), expected))
     }
@@ -210,7 +210,7 @@ impl<'n> Walk<'n> {
         if holds { Ok(()) } else { self.refuse(name, expected) }
     }
 
-    /// What was found at a node; if nothing was, the node is refused.
+    /// Unwraps what was found at a node; if nothing was found, the node is an error.
     pub(super) fn found<T>(&self, found: Option<T>, name: &str, expected: &'static str) -> Found<T> {
         found.map_or_else(|| self.refuse(name, expected), Ok)
     }
@@ -288,13 +288,11 @@ impl<'n> Walk<'n> {
     ) -> Found<()> {
         let stops = |op: &Op| matches!(op, Op::StopGradient(_) | Op::Quantize(..) | Op::Dequantize(..));
         let fixed = self.influences(node, stops).is_empty();
-        match fixed && self.influences(node, |_| false).iter().all(|&id| allowed.contains(&Some(id))) {
-            true => Ok(()),
-            false => Err(self.refusal(node, expected)),
-        }
+        let known = self.influences(node, |_| false).iter().all(|&id| allowed.contains(&Some(id)));
+        if fixed && known { Ok(()) } else { Err(self.refusal(node, expected)) }
     }
 
-    /// The parameters that a node depends on, not counting paths through operations that stop.
+    /// The parameters that a node depends on. Dependencies are not followed beyond operations for which `stops` is true.
     fn influences(&self, node: NodeId, stops: impl Fn(&Op) -> bool) -> Vec<ParameterId> {
         let reached = self.network.needed_up_to(&[node], |_, node| stops(&node.op));
         let parameter = |(node, reached): (&Node, bool)| match node.op {

@@ -1,6 +1,7 @@
 //! The maps over vertices.
 
 use super::{Column, VertexTable, tracks};
+use crate::Entry;
 
 /// The arcs of a table that a map consists of. Vertices are *at rest* where the machine halts.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -134,7 +135,7 @@ impl Arcs {
     }
 
     /// The arcs one by one: (output, input, weight).
-    pub(crate) fn list(self, table: &VertexTable) -> Vec<(usize, usize, f64)> {
+    pub(crate) fn list(self, table: &VertexTable) -> Vec<Entry> {
         let mut arcs = Vec::new();
         self.visit(table, |_| true, |row, col, weight| arcs.push((row, col, weight)));
         arcs
@@ -258,7 +259,7 @@ fn combination(table: &VertexTable, v: usize) -> usize {
     (place.first_combination + v as u32 - place.first_vertex) as usize
 }
 
-/// How many vertices can follow themselves.
+/// Number of vertices that can follow themselves.
 pub(crate) fn n_self_edges(table: &VertexTable) -> usize {
     let own = table.all_columns().filter(|&(block, _, _, c)| c.is_some_and(|c| c.next as usize == block));
     let alike = |block: usize, depends_on: u32| 1 << (table.looks_at(block) & !depends_on).count_ones();

@@ -1,13 +1,11 @@
 //! Compares listed arcs with the table, vertex by vertex.
 //!
 //! Dense evaluation uses the arcs that maps list; sparse engines read blocks, symbols and columns from the table instead.
-//! Both must agree on every vertex. So this module derives the arcs from the table in its own way, and compares them with
+//! Both must agree on every vertex. So this module derives the arcs from the table independently, and compares them with
 //! the listed ones.
 
 use super::{Arcs, VertexTable, deposit, extract, tracks};
-
-/// An arc: (output, input, weight).
-type Arc = (usize, usize, f64);
+use crate::Entry;
 
 /// The first vertex whose listed arcs differ from those that the table implies.
 pub(crate) fn first_difference(table: &VertexTable, arcs: Arcs) -> Option<usize> {
@@ -18,7 +16,7 @@ pub(crate) fn first_difference(table: &VertexTable, arcs: Arcs) -> Option<usize>
         let implied = combinations.flat_map(|(at, mask, symbols)| {
             rows(table, mask, symbols).map(move |(row, weight)| (at, row, weight))
         });
-        return (!same(&mut arcs.list(table), &mut implied.collect::<Vec<Arc>>())).then_some(0);
+        return (!same(&mut arcs.list(table), &mut implied.collect::<Vec<Entry>>())).then_some(0);
     }
     let (mut listed, mut n_dips) = (Vec::new(), 0);
     (0..table.n_vertices()).find(|&vertex| {
@@ -31,11 +29,11 @@ pub(crate) fn first_difference(table: &VertexTable, arcs: Arcs) -> Option<usize>
 }
 
 /// Whether both lists have the same arcs, in any order.
-fn same(listed: &mut [Arc], implied: &mut [Arc]) -> bool {
-    let place = |&(row, col, _): &Arc| (row, col);
+fn same(listed: &mut [Entry], implied: &mut [Entry]) -> bool {
+    let place = |&(row, col, _): &Entry| (row, col);
     listed.sort_by_key(place);
     implied.sort_by_key(place);
-    let is = |(a, b): (&Arc, &Arc)| place(a) == place(b) && a.2.total_cmp(&b.2).is_eq();
+    let is = |(a, b): (&Entry, &Entry)| place(a) == place(b) && a.2.total_cmp(&b.2).is_eq();
     listed.len() == implied.len() && listed.iter().zip(&*implied).all(is)
 }
 
@@ -49,17 +47,17 @@ fn rows(table: &VertexTable, mask: u32, plus: u32) -> impl Iterator<Item = (usiz
 }
 
 /// The arcs of a vertex that the table implies; `n_dips` vertices before it can follow themselves.
-fn implied_arcs(table: &VertexTable, arcs: Arcs, vertex: usize, n_dips: usize) -> Vec<Arc> {
+fn implied_arcs(table: &VertexTable, arcs: Arcs, vertex: usize, n_dips: usize) -> Vec<Entry> {
     let (block, symbols, column) = (table.block(vertex), table.symbols(vertex), table.column(vertex));
     let (seen, all) = (table.looks_at(block), table.all_tracks());
     let own = follows_itself(table, vertex);
     let (put, plus, left, right) = column.map_or((0, 0, 0, 0), |c| (c.put, c.plus, c.left, c.right));
     let to_rows = |mask: u32, plus: u32| {
-        rows(table, mask, plus).map(|(row, weight)| (row, vertex, weight)).collect::<Vec<Arc>>()
+        rows(table, mask, plus).map(|(row, weight)| (row, vertex, weight)).collect::<Vec<Entry>>()
     };
     // A halting vertex that counts changes nothing.
     let counts = |at_rest: bool| column.is_some() || at_rest;
-    let only = |exists: bool, arc: Arc| if exists { vec![arc] } else { Vec::new() };
+    let only = |exists: bool, arc: Entry| if exists { vec![arc] } else { Vec::new() };
     let of_all = |weight: f64, symbol: f64| weight + f64::from(seen.count_ones()) * symbol;
     let marginals = |of: usize, mask: u32| {
         tracks(mask).map(move |track| table.marginal(of, track, symbols >> track & 1)).chain([of])

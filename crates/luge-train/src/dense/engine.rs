@@ -1,5 +1,5 @@
-//! The dense engine: the gradient descent of `dense.rs` behind the interface of all engines. It reads vertices, heads
-//! and cells off the weights.
+//! The dense engine: the gradient descent of `dense.rs` with the interface of all engines. It finds vertices, heads and
+//! cells in the weights.
 
 use std::ops::{ControlFlow, Range};
 
@@ -131,7 +131,7 @@ impl Engine for Dense<'_> {
         self.steps
     }
 
-    /// Also differentiates, so that the step that follows need not.
+    /// Also differentiates; the next step uses that gradient.
     fn loss(&mut self) -> Result<f64, TrainError> {
         Ok(self.descent.differentiate()?.loss)
     }

@@ -15,7 +15,7 @@ pub const MAX_DENSE_WEIGHTS: u64 = 1 << 28;
 struct Layer<T> {
     weights: Vec<T>,
     biases: Vec<T>,
-    /// What came in at the last forward pass, and what came out before the ReLU.
+    /// The inputs of the last forward pass, and the outputs before the ReLU.
     input: Vec<T>,
     sums: Vec<T>,
 }
@@ -73,7 +73,7 @@ impl<T: Real> SequentialEngine for DenseSgd<T> {
     }
 
     fn step(&mut self, x: &[f64], y: &[f64]) -> f64 {
-        // The gradient with respect to the sums of the layer at hand.
+        // The gradient by the sums of the current layer.
         let (mut gradient, loss) = errors(self.forward(x), y);
         for at in (0..self.layers.len()).rev() {
             let (below, layer) = self.layers.split_at_mut(at);

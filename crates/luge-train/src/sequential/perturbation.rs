@@ -3,13 +3,14 @@
 //! Let training all weights move weight (i, j) of a layer by D_ij. A step moves it by rate * slope_i * input_j, so over T steps
 //! |D_ij| <= rate T max|slope_i| max|input_j|. Going forwards, D changes the sum of unit i by at most
 //! rate T max|slope_i| (1 + sum_j max|input_j|^2); going backwards, it changes the slope at input j by at most
-//! rate T max|input_j| sum_i max|slope_i|^2. Both errors travel on through the absolute values of the weights. The maxima are those of the dense
-//! run, that is of the sparse run plus the errors, so the bound is closed once errors twice as large lead to errors no
-//! larger than that. A ReLU whose sum never comes as near to 0 as its error is as open in one run as in the other.
+//! rate T max|input_j| sum_i max|slope_i|^2. Both errors propagate through the absolute values of the weights. The maxima
+//! are those of the dense run, that is of the sparse run plus the errors. So the bound is closed once assuming errors twice
+//! as large gives errors that are no larger than that. A ReLU whose sum is never closer to 0 than its error is open in both
+//! runs or in none.
 //!
-//! Twins are neighbours in a step function: two units with equal weights that are always open together and that
-//! the next layer subtracts from each other. What comes to both alike cancels, forwards and backwards; what their own weights add does not.
-//! The bound speaks of exact arithmetic.
+//! Twins are neighbours in a step function: two units with equal weights that are always open together and that the next
+//! layer subtracts from each other. Errors that reach both cancel, forwards and backwards; errors of their own weights do
+//! not. The bound is for exact arithmetic.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ pub struct LayerMoves {
     open: Vec<bool>,
     /// Neighbours with equal weights, and whether their ReLUs were always open together.
     pairs: Vec<(usize, usize, bool)>,
-    /// Where each unit stands among the pairs.
+    /// The pair that each unit belongs to.
     pair_of: Vec<Option<usize>>,
 }
 
@@ -68,10 +69,10 @@ impl LayerMoves {
     }
 }
 
-/// What training all weights, and not only biases of units without weights, would have changed.
+/// A bound on what would be different if all weights were trained, not only the biases of units without weights.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Perturbation {
-    /// Whether the bound is closed; if not, it says nothing.
+    /// Whether the bound is closed. If not, it is infinite.
     pub closed: bool,
     /// The largest change of a weight or bias that the sparse engine does not train.
     pub largest_move: f64,

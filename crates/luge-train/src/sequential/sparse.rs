@@ -29,7 +29,7 @@ struct Layer<T> {
     free: Vec<usize>,
     /// The units that read each input.
     readers: Vec<Vec<usize>>,
-    /// What came in, and what came out before the ReLU.
+    /// The inputs, and the outputs before the ReLU.
     inputs: Vec<T>,
     sums: Vec<T>,
     /// Units to be computed, and whether each is among them.

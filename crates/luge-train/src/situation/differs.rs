@@ -1,4 +1,4 @@
-//! How a step can differ from the network's gradient.
+//! Differences between a step and the network's gradient.
 
 /// A difference between an expected step and the network's own gradient.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -8,12 +8,12 @@ pub enum Differs {
     Vertex {
         /// The vertex before the step.
         vertex: u32,
-        /// Where the gradient leads.
+        /// The vertex to which the gradient leads.
         found: usize,
-        /// Where the step should lead.
+        /// The expected vertex.
         expected: u32,
     },
-    /// A weight moves elsewhere.
+    /// A weight gets another value.
     #[error("the gradient at vertex {vertex} moves {parameter}[{index}] to {found}, not to {expected}")]
     Weight {
         /// The vertex before the step.
@@ -22,9 +22,9 @@ pub enum Differs {
         parameter: String,
         /// The position in it, row by row.
         index: usize,
-        /// Where the gradient leads.
+        /// Its value by the gradient.
         found: f64,
-        /// Where the step should lead.
+        /// The expected value.
         expected: f64,
     },
     /// A column far from every head adds to a sum.

@@ -1,4 +1,4 @@
-//! What happens at each vertex, prepared for fast steps.
+//! What a step does at each vertex, prepared for speed.
 
 use luge_net::{Form, VertexTable, faults};
 
@@ -44,8 +44,8 @@ impl Slides {
     }
 }
 
-/// A vertex and what happens there.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// A vertex and the step that is made there.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Action {
     pub(super) next: u32,
     /// The tracks that it looks at, and its symbols there.
@@ -56,7 +56,8 @@ pub(super) struct Action {
     pub(super) written: u32,
     pub(super) left: u32,
     pub(super) right: u32,
-    /// The tracks that the next block looks at, how many of them this block looks at too, and the next block's first vertex.
+    /// The tracks that the next block looks at, the number of them that this block looks at too, and the next block's first
+    /// vertex.
     pub(super) theirs: u32,
     pub(super) n_shared: u32,
     pub(super) first: u32,
@@ -80,13 +81,9 @@ impl Action {
             symbols,
             known: looks_at,
             written: symbols,
-            left: 0,
-            right: 0,
-            theirs: 0,
-            n_shared: 0,
-            first: 0,
             own: own(None),
             floor: slides.map_or(0.0, |slides| slides.floor(looks_at)),
+            ..Self::default()
         };
         let Some(c) = table.column(vertex) else { return rest };
         let next = c.next as usize;
@@ -117,7 +114,7 @@ impl Action {
         i64::from(self.right >> track & 1) - i64::from(self.left >> track & 1)
     }
 
-    /// The tracks on which something happens if these symbols are under settled heads.
+    /// The busy tracks, if these symbols are under settled heads.
     #[inline]
     pub(super) fn busy(&self, under: u32) -> u32 {
         let unlike = if faults::planted("unlike not looked for") { 0 } else { self.symbols ^ under };

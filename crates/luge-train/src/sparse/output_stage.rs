@@ -1,15 +1,15 @@
-//! What an extended network adds to its landscape: labels, switches, carrier, squared error.
+//! The part of an extended network outside its landscape: labels, switches, carrier, squared error.
 
 use std::cell::Cell;
 
 use luge_net::{
-    Carrier, Network, NodeId, Op, OutputWiring, ParameterId, SparseLayers, Values, Weights, bias_rows,
+    Carrier, Network, NodeId, OutputWiring, ParameterId, SparseLayers, Values, Weights, bias_rows,
     evaluate_changing_rows, evaluate_node, faults,
 };
 
 use crate::{PackedCells, TrainError, snapshot::written_cells};
 
-/// The labels, and what follows from them.
+/// The labels, and what is computed from them.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputStage<'n> {
     network: &'n Network,
@@ -19,7 +19,7 @@ pub(crate) struct OutputStage<'n> {
     pub(crate) labels: Values,
     /// y.
     targets: Values,
-    /// psi: 1 before the labels are read, 0 after.
+    /// psi: 1 before the labels are copied, 0 after.
     initial: f64,
     carrier: CarrierState,
 }
@@ -29,7 +29,7 @@ pub(crate) struct OutputStage<'n> {
 enum CarrierState {
     /// The label and the target of the first entry, which carries the loss, and the squares of all other residuals.
     Offset { first: f64, target: f64, others: f64 },
-    /// The direction f, and a cache of results: without drift a landscape's loss has few values.
+    /// The direction f, and a cache of results, because without drift a landscape's loss has few values.
     Direction { f: Vec<f64>, recent: Vec<Cell<(u64, Carried)>> },
 }
 
@@ -44,29 +44,21 @@ pub(crate) struct Carried {
 }
 
 impl<'n> OutputStage<'n> {
-    pub(crate) fn new(
-        network: &'n Network,
-        wiring: OutputWiring,
-        labels: &Values,
-        inputs: &[Values],
-    ) -> Result<Self, TrainError> {
-        let Op::Input(targets) = network.node(wiring.targets).op else {
-            return Err(TrainError::NotSparse { why: "the targets are not an input" });
-        };
+    pub(crate) fn new(network: &'n Network, wiring: OutputWiring, labels: Values, inputs: &[Values]) -> Self {
         let mut stage = Self {
             network,
             wiring,
             inputs: inputs.to_vec(),
-            labels: labels.clone(),
-            targets: inputs[targets.index()].clone(),
+            labels,
+            targets: inputs[wiring.targets_input].clone(),
             initial: 0.0,
             carrier: CarrierState::Offset { first: 0.0, target: 0.0, others: 0.0 },
         };
         stage.refresh();
-        Ok(stage)
+        stage
     }
 
-    /// Whether the labels are still to be read: then the output is z itself.
+    /// Whether the labels have not been copied yet. Then the output is z itself.
     pub(crate) fn waiting(&self) -> Result<bool, TrainError> {
         match self.initial {
             1.0 => Ok(true),
@@ -90,18 +82,18 @@ impl<'n> OutputStage<'n> {
         self.wiring.running.at(landscape).total_cmp(&1.0).is_eq()
     }
 
-    /// z + r - y: the residuals before the labels are read, and the gradient of the loss by z.
+    /// z + r - y: the residuals before the labels are copied, and the gradient of the loss by z.
     fn residuals(&self) -> impl Iterator<Item = f64> {
         let copied = self.labels.data.iter().map(|z| z + self.wiring.label_offset);
         copied.zip(&self.targets.data).map(|(copied, y)| copied - y)
     }
 
-    /// The loss before the labels are read.
+    /// The loss before the labels are copied.
     pub(crate) fn waiting_loss(&self) -> f64 {
         0.5 * self.residuals().map(|r| r * r).sum::<f64>()
     }
 
-    /// The step that reads the labels; no other weight has a gradient there.
+    /// Makes the step that copies the labels. No other weight has a gradient there.
     pub(crate) fn read_labels(&mut self) {
         let rate = faults::number("label rate", 1.0, 0.999);
         let moved: Vec<f64> =
@@ -148,7 +140,7 @@ impl<'n> OutputStage<'n> {
         Carried { loss: 0.5 * squares, gain }
     }
 
-    /// The loss once both switches are closed: that of the primary network. `cell` says what a cell of a track holds.
+    /// The loss of the primary network, once both switches are closed. `cell` returns the value of a cell of a track.
     pub(crate) fn primary_loss_of(&self, layers: &SparseLayers, cell: &dyn Fn(usize, i64) -> f64) -> f64 {
         let weights = self.weights(Some((layers, cell)));
         let out = evaluate_node(self.network, &weights, &self.inputs, self.wiring.primary);
@@ -203,7 +195,7 @@ pub(crate) fn fixed_rows(
     rows.iter().map(PackedCells::without_blank_end).collect()
 }
 
-/// The layers, and what a cell of a track holds.
+/// The layers, and a function that returns the value of a cell of a track.
 type Tapes<'a> = (&'a SparseLayers, &'a dyn Fn(usize, i64) -> f64);
 
 /// The weights that the evaluated nodes depend on: labels, and the cells of an engine.

@@ -1,4 +1,4 @@
-//! The weights on vertices: all weight on one vertex, or nearly all.
+//! The weights on vertices, nearly all of which is on one vertex.
 
 use luge_net::Form;
 
@@ -10,7 +10,7 @@ pub(super) struct Place {
     /// The vertex with (nearly) all the weight.
     pub(super) vertex: usize,
     pub(super) weight: f64,
-    /// Small weights that drift has left on other vertices; empty on a simplex.
+    /// Small weights that drift left on other vertices; none on a simplex.
     pub(super) others: Vec<(usize, f64)>,
 }
 

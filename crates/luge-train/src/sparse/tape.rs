@@ -10,14 +10,14 @@ use crate::{
 /// The value of a cell that was never written.
 pub(crate) const BLANK: f64 = -1.0;
 
-/// The cells of one tape, endless in both directions; cells that are not stored are blank.
+/// The cells of one tape, which is infinite in both directions. Cells that are not stored are blank.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Cells {
     first: i64,
     values: Kept,
 }
 
-/// The stored cells: numbers if they are weights; packed if no step moves them.
+/// The stored cells: numbers if they are weights, packed if no step changes them.
 #[derive(Clone, PartialEq, Debug)]
 enum Kept {
     Numbers(Vec<f64>),
@@ -29,7 +29,7 @@ impl Cells {
         Self { first, values: Kept::Numbers(values) }
     }
 
-    /// Cells that no step moves.
+    /// Cells that no step changes.
     pub(crate) fn fixed(first: i64, cells: &PackedCells) -> Self {
         Self { first, values: Kept::Fixed(cells.clone()) }
     }
@@ -38,7 +38,7 @@ impl Cells {
         self.first
     }
 
-    /// How many cells are stored.
+    /// Number of stored cells.
     pub(crate) fn len(&self) -> usize {
         match &self.values {
             Kept::Numbers(numbers) => numbers.len(),
@@ -100,7 +100,7 @@ impl Cells {
         (self.at(cell - 1), self.at(cell), self.at(cell + 1))
     }
 
-    /// Subtracts `change` from a cell, if any, and reads another cell.
+    /// Subtracts `change`, if there is one, from a cell and then reads another cell.
     #[inline(always)]
     fn change_and_read(&mut self, cell: i64, change: Option<f64>, then: i64) -> f64 {
         if let (Kept::Numbers(numbers), Some(change)) = (&mut self.values, change) {
@@ -193,10 +193,10 @@ impl Head {
 /// The bits of 1.0.
 const ONE: u64 = 1.0_f64.to_bits();
 
-/// Smaller weights of a head are dropped: their products are lost in the rounding of f64.
+/// Smaller weights of a head are dropped, because their products are lost in rounding.
 const NEGLIGIBLE: f64 = 1e-60;
 
-/// One tape, and what the last look at it found.
+/// One tape, and the residual and move from the last look at it.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Tape {
     pub(crate) cells: Cells,
@@ -225,8 +225,8 @@ impl Tape {
         Self { cells, head, trained, offset: 0, residual: 0.0, lean: 0.0 }
     }
 
-    /// Makes it a new tape with three cells from -1 on and the head on the middle one; reuses the old tape's memory.
-    pub(crate) fn lay(&mut self, cells: [f64; 3], trained: bool) {
+    /// Resets the tape to three cells from -1 on, with the head on the middle one. Reuses the allocated memory.
+    pub(crate) fn reset(&mut self, cells: [f64; 3], trained: bool) {
         let mut numbers = match &mut self.cells.values {
             Kept::Numbers(numbers) => std::mem::take(numbers),
             Kept::Fixed(_) => Vec::new(),
@@ -243,8 +243,8 @@ impl Tape {
         self.trained
     }
 
-    /// Reads the cell under the head, compares it with the symbol to be written (`None`: the one that is read), and reads the
-    /// cell where the head will be.
+    /// Reads the cell under the head, compares it with the symbol to be written (`None`: the symbol that is read), and reads
+    /// the cell where the head will be.
     #[inline(always)]
     pub(crate) fn look(&mut self, next: Option<f64>, offset: i64) -> Look {
         self.offset = offset;

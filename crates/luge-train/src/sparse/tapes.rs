@@ -1,7 +1,7 @@
-//! All tapes together: what happens on them, and their steps.
+//! The steps of all tapes together.
 //!
-//! A step looks only at tapes on which something happens: the head moves, a symbol is overwritten, or vertex and tape
-//! disagree. All other tapes are settled, and known without a look.
+//! A step only reads *busy* tapes: the head moves, a symbol is overwritten, or vertex and tape disagree. All other tapes are
+//! *settled*: their residuals are known without reading them.
 
 use super::{
     columns::{Action, Slides},
@@ -9,7 +9,7 @@ use super::{
     tape::{Look, Tape},
 };
 
-/// One tape for every track, and what is known about settled ones.
+/// One tape for every track, and the symbols of settled ones.
 #[derive(Clone, Debug)]
 pub(super) struct Tapes {
     pub(super) rows: Vec<Tape>,
@@ -20,14 +20,14 @@ pub(super) struct Tapes {
     pub(super) under: u32,
 }
 
-/// What a look at the tapes finds.
+/// The residuals of all tapes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Survey {
     /// The landscape's loss.
     pub(super) landscape: f64,
-    /// The tracks on which something happens.
+    /// The busy tracks.
     pub(super) busy: u32,
-    /// Those of them that the vertex looks at and whose read residual is not zero.
+    /// The busy tracks that the vertex looks at and whose read residual is not zero.
     pub(super) pulling: u32,
     /// What the symbols add to the slope at the vertex itself.
     pub(super) pull: f64,
@@ -41,18 +41,18 @@ impl Tapes {
         Self { rows, all, settled: 0, under: 0 }
     }
 
-    /// Forgets which tapes are settled.
+    /// Treats all tapes as busy.
     pub(super) fn unsettle(&mut self) {
         self.settled = 0;
     }
 
-    /// The tracks on which something happens.
+    /// The busy tracks.
     #[inline(always)]
     fn busy(&self, action: &Action) -> u32 {
         (!self.settled | action.busy(self.under)) & self.all
     }
 
-    /// Looks at every tape on which something happens.
+    /// Reads the busy tapes.
     #[inline(always)]
     pub(super) fn survey<const ONE: bool>(&mut self, action: &Action, slides: &Slides) -> Survey {
         let busy = self.busy(action);
@@ -82,12 +82,12 @@ impl Tapes {
         Survey { landscape, busy, pulling, pull, most }
     }
 
-    /// The same with saturated copies: the squares of all residuals, the symbols that will be read, and the tracks on which
-    /// something happens; `None` if a copy is not saturated.
+    /// The same with saturated copies: the squares of all residuals, the symbols that will be read, and the busy tracks;
+    /// `None` if a copy is not saturated.
     #[inline(always)]
     pub(super) fn survey_saturated<const ONE: bool>(&mut self, action: &Action) -> Option<(f64, u32, u32)> {
         let busy = self.busy(action);
-        // A settled tape reads what it holds.
+        // A settled tape reads the same symbol again.
         let (mut squares, mut ahead) = (0.0, self.under);
         for i in tracks::<ONE>(busy) {
             let look = self.rows[i].look_saturated(action.left_behind(i), action.offset(i))?;
@@ -97,7 +97,7 @@ impl Tapes {
         Some((squares, ahead, busy))
     }
 
-    /// Moves the tapes on which something happens; the rates are those of cells and heads.
+    /// Makes the step of the busy tapes, with these rates of cells and heads.
     #[inline(always)]
     pub(super) fn step<const ONE: bool>(&mut self, busy: u32, (write, shift): (f64, f64)) {
         for i in tracks::<ONE>(busy) {
@@ -115,7 +115,7 @@ impl Tapes {
         }
     }
 
-    /// Stores the symbol of a tape that is settled after a step.
+    /// Stores whether a tape is settled after a step, and its symbol.
     #[inline(always)]
     fn note(&mut self, track: usize, settled: Option<f64>) {
         let others = !(1 << track);
@@ -125,7 +125,7 @@ impl Tapes {
     }
 }
 
-/// The tracks of a mask, the lowest first; where there is `ONE` track in all, without a loop.
+/// The tracks of a mask, the lowest first. If the machine has only `ONE` track, there is no loop.
 #[inline(always)]
 pub(super) fn tracks<const ONE: bool>(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -138,7 +138,7 @@ pub(super) fn tracks<const ONE: bool>(mut mask: u32) -> impl Iterator<Item = usi
     })
 }
 
-/// How many tracks a mask has: faster than counting bits if there are few.
+/// Number of tracks of a mask. Faster than counting bits if there are few.
 #[inline(always)]
 pub(super) fn n_of<const ONE: bool>(mask: u32) -> u32 {
     tracks::<ONE>(mask).fold(0, |n, _| n + 1)

@@ -124,8 +124,9 @@ impl MlpModel {
     /// As [`Self::initial`].
     pub fn trained(&self) -> Result<CircuitNetwork, ModelError> {
         let mut network = self.initial()?;
-        let layer = &mut network.network.layers_mut()[MEMORY_LAYER];
-        self.memory()?.iter().enumerate().for_each(|(unit, &bias)| layer.set_bias(unit, bias));
+        for (unit, &bias) in self.memory()?.iter().enumerate() {
+            network.network.set_bias(MEMORY_LAYER, unit, bias);
+        }
         Ok(network)
     }
 

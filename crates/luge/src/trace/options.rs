@@ -1,6 +1,6 @@
 //! Options of traces.
 
-use luge_landscape::{AskedConstants, Corrections, Landscape, LandscapeKind, LandscapeOptions, VertexSet};
+use luge_landscape::{ConstantOptions, Corrections, Landscape, LandscapeKind, LandscapeOptions, VertexSet};
 use luge_machine::{NormalForm, Step, lowering::Moves};
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ pub struct TraceOptions {
     #[serde(with = "StoredMoves")]
     pub moves: Moves,
     /// The landscape's constants.
-    pub constants: AskedConstants,
+    pub constants: ConstantOptions,
     /// Steps to recompute by automatic differentiation beside the distinct situations; default: none, or on runs that are compared only at
     /// their end as many as cost no more than the run.
     #[serde(alias = "spots")]

@@ -1,7 +1,7 @@
 //! Options of training.
 
 use luge_landscape::{
-    AskedConstants, BitConversion, Carrier, Corrections, DataLayout, ExtendedCorrections, ExtendedOptions,
+    BitConversion, Carrier, ConstantOptions, Corrections, DataLayout, ExtendedCorrections, ExtendedOptions,
     LandscapeKind, VertexSet,
 };
 use luge_machine::Step;
@@ -44,7 +44,7 @@ pub struct TrainingOptions {
     /// The most machine steps.
     pub steps: Step,
     /// The landscape's constants.
-    pub constants: AskedConstants,
+    pub constants: ConstantOptions,
     /// Steps to recompute by automatic differentiation beside the distinct situations; default: none, or on runs that are compared only at
     /// their end as many as cost no more than the run.
     #[serde(alias = "spots")]
@@ -100,7 +100,7 @@ impl Default for TrainingOptions {
             label_offset: None,
             final_loss: None,
             steps: MAX_MACHINE_STEPS,
-            constants: AskedConstants::default(),
+            constants: ConstantOptions::default(),
             autodiff_checks: None,
             corrections: Corrections::default(),
             extended_corrections: ExtendedCorrections::default(),

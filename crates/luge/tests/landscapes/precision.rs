@@ -3,7 +3,7 @@
 use luge::run::engine::{EngineChoice, TrainingConfig};
 use luge::trace::{PreparedTrace, TraceOptions};
 use luge_landscape::{
-    AskedConstants, ConstantsError, ExternalConstants, Landscape, LandscapeKind, LandscapeOptions,
+    ConstantOptions, ConstantsError, ExternalConstants, Landscape, LandscapeKind, LandscapeOptions,
     Undecodable,
 };
 use luge_machine::{Input, Simulator};
@@ -95,7 +95,7 @@ fn bf16_traces_with_base_8_but_cannot_stop() {
         assert_eq!(first_wrong(kind, 16.0, Precision::Bf16), Some(6), "{kind:?}");
         assert_eq!(first_wrong(kind, 16.0, Precision::F16), None, "{kind:?}");
     }
-    let asked = AskedConstants { base: Some(8.0), ..AskedConstants::default() };
+    let asked = ConstantOptions { base: Some(8.0), ..ConstantOptions::default() };
     assert!(matches!(ExternalConstants::choose(1, &asked), Err(ConstantsError::Base { .. })));
 }
 

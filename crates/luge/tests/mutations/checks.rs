@@ -7,7 +7,7 @@ use luge::{
     run::engine::EngineChoice as PrepareOptions, trace::TraceOptions,
 };
 use luge_landscape::{
-    AskedConstants, Carrier, ExternalConstants, Landscape, LandscapeKind, LandscapeOptions, VertexSet,
+    Carrier, ConstantOptions, ExternalConstants, Landscape, LandscapeKind, LandscapeOptions, VertexSet,
 };
 use luge_machine::{Input, Machine, SymbolId, TapeInput, formats::Format, parse_inputs};
 use luge_net::{
@@ -346,7 +346,7 @@ fn label_for(first: &str) -> Option<f64> {
 
 /// Steps are remembered only where constants are powers of two.
 pub(crate) fn exact_needs_powers_of_two() {
-    let constants = AskedConstants { base: Some(20.0), ..AskedConstants::default() };
+    let constants = ConstantOptions { base: Some(20.0), ..ConstantOptions::default() };
     let chosen = ExternalConstants::choose(1, &constants).expect("constants");
     let (landscape, parameters, inputs) = alone(LandscapeKind::Compact, Some(chosen), 64);
     let exact = Exact::new(landscape.network(), &parameters, &inputs, CacheLevel::Steps);

@@ -75,7 +75,7 @@ fn word_length(text: &str) -> usize {
     text.find(|c: char| !of_a_machine(c)).unwrap_or(text.len())
 }
 
-/// Whether the character can separate a machine from the text after it.
+/// Whether a character can separate a machine from the text after it.
 fn separates(c: char) -> bool {
     c.is_whitespace() || ",;|:".contains(c)
 }
@@ -91,7 +91,7 @@ fn machine_length(line: &str) -> usize {
         let rest = &line[end..];
         let note = rest.trim_start_matches(separates);
         let parted = note.len() < rest.len() || note.starts_with(['(', '#']);
-        // Rows or cells after a space are a malformed machine, not a note.
+        // Rows or cells after a space are part of a malformed machine, not a note.
         let belongs = note.starts_with('_') || begins_with_cell(note);
         return if parted && !belongs { end } else { line.len() };
     }

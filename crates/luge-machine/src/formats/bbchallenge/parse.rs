@@ -1,4 +1,4 @@
-//! Reads a line, first as rows of cells with their positions, then as a machine.
+//! Reads a line as rows of cells, and these as a machine.
 
 use std::ops::Range;
 
@@ -8,12 +8,12 @@ use super::{
     letter,
 };
 use crate::{
-    Alphabet, Diagnostic, Missing, Severity, SymbolId,
+    Alphabet, Diagnostic, Missing, SymbolId,
     diagnostic::Findings,
-    formats::{Conventions, Draft, DraftRule, DraftState, Loaded, Order, Piece, head_move, lines},
+    formats::{Draft, DraftRule, DraftState, Loaded, Piece, head_move, lines},
 };
 
-/// One state's row: its place and its cells.
+/// The cells of one state.
 struct Row<'t> {
     span: Range<usize>,
     cells: Vec<Piece<'t>>,
@@ -25,19 +25,15 @@ pub(in crate::formats) fn read(text: &str, line: Option<usize>) -> Result<Loaded
     let entry = match line {
         None => only_entry(text, &mut log),
         Some(line) => {
-            let entry = entries(text).find(|entry| entry.line == line);
-            if entry.is_none() {
-                log.push(no_machine_on(text, line));
-            }
-            entry
+            entries(text).find(|entry| entry.line == line).ok_or_else(|| vec![no_machine_on(text, line)])
         }
-    };
-    if let Some(entry) = entry.as_ref().filter(|entry| !entry.note.is_empty()) {
+    }?;
+    if !entry.note.is_empty() {
         let end = entry.span.start + entry.text().len();
         let note = end - entry.note.len()..end;
         log.warning(note, "the text after the machine is ignored", "no part of the machine");
     }
-    machine(entry.as_ref(), text, log)
+    machine(&entry, text, log)
 }
 
 /// Reads one machine of a list, without a warning about the text after it.
@@ -45,20 +41,20 @@ pub(in crate::formats) fn read(text: &str, line: Option<usize>) -> Result<Loaded
 /// # Errors
 /// All errors found in the machine, in order. They point into `text`, the whole list.
 pub fn read_entry(text: &str, entry: &Entry<'_>) -> Result<Loaded, Vec<Diagnostic>> {
-    machine(Some(entry), text, Findings::default())
+    machine(entry, text, Findings::default())
 }
 
-fn machine(entry: Option<&Entry<'_>>, text: &str, mut log: Findings) -> Result<Loaded, Vec<Diagnostic>> {
-    let rows = match entry {
-        Some(entry) => rows(&Piece { text: entry.machine, span: entry.span.clone() }, &mut log),
-        None => Vec::new(),
-    };
+fn machine(entry: &Entry<'_>, text: &str, mut log: Findings) -> Result<Loaded, Vec<Diagnostic>> {
+    let rows = rows(&Piece { text: entry.machine, span: entry.span.clone() }, &mut log);
     let model = rows.iter().position(|row| !row.cells.is_empty()).unwrap_or(0);
     let n_symbols = rows.get(model).map_or(0, |row| row.cells.len()).min(DIGITS.len());
     check_shape(&rows, model, &mut log);
-    let conventions =
-        Conventions { undeclared: beyond_rows, rules_of_halting: Severity::Warning, order: Order::First };
-    let mut draft = Draft::new(Missing::Halt, conventions, log);
+    // A letter without a row is a state that halts and accepts.
+    let undeclared = |name: &str| match LETTERS.contains(name) {
+        true => Ok(Some(true)),
+        false => Err("states are letters from `A` to `Z`".to_owned()),
+    };
+    let mut draft = Draft::new(Missing::Halt, undeclared, log);
     draft.add_tapes(vec![Alphabet::new(DIGITS[..n_symbols].chars(), SymbolId(0))]);
     for (index, Row { span, cells }) in rows.into_iter().enumerate() {
         let Some(letter) = letter(index) else { break };
@@ -71,30 +67,26 @@ fn machine(entry: Option<&Entry<'_>>, text: &str, mut log: Findings) -> Result<L
     draft.resolve(text)
 }
 
-/// A letter without a row is a state that halts and accepts.
-fn beyond_rows(name: &str) -> Result<Option<bool>, String> {
-    if LETTERS.contains(name) { Ok(Some(true)) } else { Err("states are letters from `A` to `Z`".to_owned()) }
-}
-
-/// The only entry of a text; reports an error if there are several or none.
-fn only_entry<'t>(text: &'t str, log: &mut Findings) -> Option<Entry<'t>> {
+/// The only entry of a text. A second line that is no machine is reported, and the first one is read nonetheless.
+fn only_entry<'t>(text: &'t str, log: &mut Findings) -> Result<Entry<'t>, Vec<Diagnostic>> {
     let mut all = entries(text);
     let Some(first) = all.next() else {
-        log.error(0..text.len(), "there is no machine in this text", "nothing but blank space")
-            .remedy("a machine is one line such as `1RB1LB_1LA1RZ`");
-        return None;
+        let error =
+            Diagnostic::error(0..text.len(), "there is no machine in this text", "nothing but blank space");
+        return Err(vec![error.with_help("a machine is one line such as `1RB1LB_1LA1RZ`")]);
     };
-    let Some(second) = all.next() else { return Some(first) };
+    let Some(second) = all.next() else { return Ok(first) };
     if begins_with_cell(second.machine) {
         let message = format!("a list of {} machines, where one is expected", 2 + all.count());
-        log.error(second.span, message, "the second machine")
-            .remedy("choose one by its line with --line, or take them all with --each");
-        return None;
+        let error = Diagnostic::error(second.span, message, "the second machine");
+        return Err(vec![
+            error.with_help("choose one by its line with --line, or take them all with --each"),
+        ]);
     }
     let span = second.span.start..second.span.start + second.text().len();
     log.error(span, "a bbchallenge machine is a single line", "a second line")
         .remedy("put all states on one line, separated by `_`; a comment begins with `#`");
-    Some(first)
+    Ok(first)
 }
 
 fn no_machine_on(text: &str, line: usize) -> Diagnostic {
@@ -109,7 +101,7 @@ fn no_machine_on(text: &str, line: usize) -> Diagnostic {
     Diagnostic::error(span, format!("line {line} holds no machine"), label)
 }
 
-/// Splits the line at `_`, or the spaced variant at spaces.
+/// Splits a line at `_`, or the spaced variant at spaces.
 fn rows<'t>(line: &Piece<'t>, log: &mut Findings) -> Vec<Row<'t>> {
     let spaced = !line.text.contains('_') && line.text.contains(char::is_whitespace);
     let mut rows = Vec::new();
@@ -137,7 +129,7 @@ fn rows<'t>(line: &Piece<'t>, log: &mut Findings) -> Vec<Row<'t>> {
     rows
 }
 
-/// Pieces of three characters; the last may be shorter.
+/// Splits a row into pieces of three characters; the last one may be shorter.
 fn cells<'t>(row: &Piece<'t>) -> Vec<Piece<'t>> {
     let starts = row.text.char_indices().map(|(at, _)| at).step_by(3);
     let ends: Vec<usize> = starts.chain([row.text.len()]).collect();
@@ -166,7 +158,7 @@ fn check_shape(rows: &[Row<'_>], model: usize, log: &mut Findings) {
     }
 }
 
-/// The rule of a cell; `None` if it is undefined or has an error, which is reported.
+/// The rule of a cell; `None` if it is undefined or invalid. Reports what is invalid.
 fn rule<'t>(symbol: &'t str, cell: &Piece<'t>, log: &mut Findings) -> Option<DraftRule<'t>> {
     if cell.text == "---" || cell.text == "..." {
         return None;
@@ -181,7 +173,9 @@ fn rule<'t>(symbol: &'t str, cell: &Piece<'t>, log: &mut Findings) -> Option<Dra
         log.error(&cell.span, message, "expected a digit, `L` or `R`, and a letter").remedy(help);
         return None;
     };
-    let read = Piece { text: symbol, span: cell.span.clone() };
-    let head = head_move(head, ["L", "", "R"], log)?;
-    Some(DraftRule::single(Some(read), Some(write.clone()), head, next.clone(), cell.span.clone()))
+    let span = cell.span.clone();
+    let read = Piece { text: symbol, span: span.clone() };
+    let (reads, writes) = (vec![Some(read)], vec![Some(write.clone())]);
+    let moves = vec![head_move(head, ["L", "", "R"], log)?];
+    Some(DraftRule { reads, writes, moves, next: next.clone(), span })
 }

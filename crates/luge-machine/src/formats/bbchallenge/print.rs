@@ -1,4 +1,4 @@
-//! Writes the line.
+//! Writes a machine as one line.
 
 use super::{DIGITS, LETTERS, letter};
 use crate::{

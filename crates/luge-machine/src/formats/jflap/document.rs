@@ -1,4 +1,4 @@
-//! Reads the XML: states and transitions with their positions in the text.
+//! Reads the states and transitions of an XML document, with their positions in the text.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -186,7 +186,7 @@ impl<'a> Structure<'a> {
         }
     }
 
-    /// Collects the names of all variables, to detect uses in transitions that do not bind them.
+    /// Collects the names of all variables, to detect their use in transitions that do not bind them.
     fn find_variables(&mut self, automaton: Node<'a, '_>) {
         for read in automaton.descendants().filter(|node| node.has_tag_name("read")) {
             if let Ok(Read::OneOf { variable, .. }) = labels::read(text_of(read), self.n_tapes) {
@@ -272,7 +272,7 @@ impl<'a> Structure<'a> {
         self.error(node, message, &format!("what to {verb}")).remedy(bad.to_string());
     }
 
-    /// Reports variables of other transitions: JFLAP remembers them for later steps, a Turing machine cannot.
+    /// Reports the use of a variable of another transition. JFLAP keeps variables for later steps; a Turing machine cannot.
     fn check_variable_use(&mut self, element: Option<Node<'_, '_>>, own: Option<&str>) {
         let Some(node) = element else { return };
         let label = text_of(node);

@@ -12,7 +12,7 @@ pub(super) enum Read<'l> {
     Is(&'l str),
     /// `!x`: any symbol that is not in the label.
     Not(&'l str),
-    /// `a,b}v`: one of these, remembered in a variable.
+    /// `a,b}v`: one of these symbols, stored in a variable.
     OneOf { symbols: Vec<&'l str>, variable: &'l str },
 }
 
@@ -23,7 +23,7 @@ pub(super) enum Written<'l> {
     Keep,
     /// `a`, or nothing: the blank.
     Put(&'l str),
-    /// `v`: what the variable remembers.
+    /// `v`: the symbol in the variable.
     Variable,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn write<'l>(text: &'l str, variable: Option<&str>) -> Result<Written
 }
 
 impl<'l> Read<'l> {
-    /// The variable that it binds.
+    /// The variable that the label binds.
     pub(super) fn variable(&self) -> Option<&'l str> {
         match self {
             Self::OneOf { variable, .. } => Some(variable),

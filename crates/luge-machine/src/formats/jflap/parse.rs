@@ -1,4 +1,4 @@
-//! Converts states and transitions to a machine.
+//! Reads states and transitions as a machine.
 
 use std::collections::HashSet;
 
@@ -8,9 +8,9 @@ use super::{
     labels::{Read, Written},
 };
 use crate::{
-    Alphabet, Diagnostic, Missing, Severity,
+    Alphabet, Diagnostic, Missing,
     diagnostic::Findings,
-    formats::{Conventions, Draft, DraftRule, Loaded, Order, Piece, ReadOptions, collected_alphabet},
+    formats::{Draft, DraftRule, Loaded, Piece, ReadOptions, RuleOrder, collected_alphabet},
 };
 
 /// Reads a machine. Characters of the input that no transition mentions become symbols. Transitions such as `!a` and `!b`
@@ -39,12 +39,9 @@ pub(in crate::formats) fn read(text: &str, options: &ReadOptions) -> Result<Load
     let used: Vec<&Transition> = transitions.iter().filter(applies).collect();
     let alphabet = |tape: usize| alphabet(&used, tape, options.inputs.get(tape), &mut findings);
     let alphabets: Vec<Alphabet> = (0..n_tapes).map(alphabet).collect();
-    let conventions = Conventions {
-        undeclared: |_| Err("the ids are those of `<state>` and `<block>`".to_owned()),
-        rules_of_halting: Severity::Warning,
-        order: Order::None { warns: false },
-    };
-    let mut draft = Draft::new(Missing::Reject, conventions, findings);
+    let undeclared = |_: &str| Err("the ids are those of `<state>` and `<block>`".to_owned());
+    let mut draft = Draft::new(Missing::Reject, undeclared, findings);
+    draft.order = RuleOrder::Unordered { reports_all: false };
     draft.states = states;
     draft.start = initial.into_iter().next();
     draft.add_tapes(alphabets.clone());

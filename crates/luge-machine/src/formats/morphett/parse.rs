@@ -1,18 +1,18 @@
-//! Reads lines as quintuples, and sorts the rules of each state by precedence.
+//! Reads quintuples, and orders the rules of each state by precedence.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::{ANY, BLANK, INITIAL_TAPE, NO_RULE, START, accepts, halts};
 use crate::{
-    Diagnostic, Missing, Move, Severity,
+    Diagnostic, Missing, Move,
     diagnostic::Findings,
     formats::{
-        Conventions, Draft, DraftRule, DraftState, Loaded, Order, Piece, ReadOptions, check_symbol,
-        collected_alphabet, distinct, head_move, lines, listed,
+        Draft, DraftRule, DraftState, Loaded, Piece, ReadOptions, check_symbol, collected_alphabet, distinct,
+        head_move, lines, listed,
     },
 };
 
-/// A rule and its line number.
+/// A rule and the number of its line.
 struct Quintuple<'t> {
     line: usize,
     /// The whole rule.
@@ -30,34 +30,28 @@ pub(in crate::formats) fn read(text: &str, options: &ReadOptions) -> Result<Load
     let numbered = (1..).zip(lines(text));
     let quintuples: Vec<Quintuple> =
         numbered.filter_map(|(line, piece)| quintuple(line, &piece, &mut log)).collect();
-    let asked = options.start.as_deref();
+    let start = options.start.as_deref();
     if quintuples.is_empty() && !log.has_errors() {
         log.error(0..text.len(), "there is no rule in this text", "nothing but blank space and comments")
             .remedy("a rule is a line such as `0 1 _ r 0`");
     } else if !log.has_errors() {
-        check_start(&quintuples, asked, &mut log);
+        check_start(&quintuples, start, &mut log);
     }
     let by_state = by_state(&quintuples, &mut log);
-    let (laid, head) = initial_tape(text, &mut log).map_or((None, 0), |(laid, head)| (Some(laid), head));
+    let initial = initial_tape(text, &mut log);
     let in_rules = quintuples.iter().flat_map(|q| [&q.read, &q.write]).filter(|symbol| symbol.text != ANY);
-    let named = in_rules.chain(laid.iter().flatten()).cloned();
+    let named = in_rules.chain(initial.iter().flat_map(|(symbols, _)| symbols)).cloned();
     let alphabet = collected_alphabet(BLANK, named, true, options.inputs.first(), &mut log);
     let n_symbols = alphabet.len();
 
-    let conventions = Conventions {
-        undeclared: |name| Ok(halts(name).then(|| accepts(name))),
-        rules_of_halting: Severity::Warning,
-        order: Order::First,
-    };
-    let mut draft = Draft::new(Missing::Reject, conventions, log);
+    let mut draft = Draft::new(Missing::Reject, |name| Ok(halts(name).then(|| accepts(name))), log);
     draft.add_tapes(vec![alphabet]);
-    if let Some(laid) = &laid {
-        draft.set_input(laid.iter().map(|symbol| symbol.text), head);
+    if let Some((symbols, head)) = &initial {
+        draft.set_input(symbols.iter().map(|symbol| symbol.text), *head);
     }
-    let start = asked.unwrap_or(START);
     let own = quintuples.iter().map(|q| q.state.text);
     let named = own.chain(quintuples.iter().map(|q| q.next.text)).filter(|name| *name != ANY);
-    for text in distinct([start].into_iter().chain(named).filter(|name| !halts(name))) {
+    for text in distinct([start.unwrap_or(START)].into_iter().chain(named).filter(|name| !halts(name))) {
         let mut state = DraftState::new(Piece { text, span: 0..0 }, None);
         let [own, shared] = [text, ANY].map(|name| by_state.get(name).map_or(&[][..], Vec::as_slice));
         state.rules = resolved(&state.key, own, shared, n_symbols);
@@ -67,15 +61,15 @@ pub(in crate::formats) fn read(text: &str, options: &ReadOptions) -> Result<Load
 }
 
 /// Reports a start state without rules.
-fn check_start(quintuples: &[Quintuple<'_>], asked: Option<&str>, log: &mut Findings) {
-    let start = asked.unwrap_or(START);
+fn check_start(quintuples: &[Quintuple<'_>], option: Option<&str>, log: &mut Findings) {
+    let start = option.unwrap_or(START);
     if quintuples.iter().any(|q| q.state.text == ANY || q.state.text == start) && !halts(start) {
         return;
     }
     let named = quintuples.iter().map(|q| q.state.text);
     let states = listed(distinct(named.filter(|name| *name != ANY && !halts(name))), " ");
     let (span, label) = (&quintuples[0].words.span, "the first rule is for another state");
-    if asked.is_some() {
+    if option.is_some() {
         let message = format!("no rule is for the start state `{start}`");
         return log.error(span, message, label).remedy(format!("the states with rules are {states}"));
     }
@@ -84,7 +78,7 @@ fn check_start(quintuples: &[Quintuple<'_>], asked: Option<&str>, log: &mut Find
     log.warning(span, message, label).remedy(format!("{help}; the states with rules are {states}"));
 }
 
-/// Parses one line; errors are reported.
+/// Parses one line and reports its errors.
 fn quintuple<'t>(line: usize, piece: &Piece<'t>, log: &mut Findings) -> Option<Quintuple<'t>> {
     const HELP: &str = "the order is: state, symbol read, symbol written, direction, new state";
     let all = piece.before(";").trimmed();
@@ -140,8 +134,8 @@ fn by_state<'t, 'q>(
     by_state
 }
 
-/// The symbols of the first comment with `$INITIAL_TAPE`, and the head's cell: a space is a blank, the first `*` marks the
-/// head. A tape with characters that cannot be symbols is ignored with a warning.
+/// Reads the first comment with `$INITIAL_TAPE`: its symbols and the cell of the head. A space is a blank, and the first `*`
+/// marks the head. A tape with characters that cannot be symbols is ignored with a warning.
 fn initial_tape<'t>(text: &'t str, log: &mut Findings) -> Option<(Vec<Piece<'t>>, i64)> {
     let mut found = None;
     for tape in lines(text).filter_map(|line| tape_comment(&line)) {
@@ -197,14 +191,15 @@ fn resolved<'t>(
                 continue;
             }
             all_covered = read.text == ANY || covered.len() == n_symbols;
-            let [read, write] = [read, write].map(|s| Some(s).filter(|s| s.text != ANY).cloned());
-            let next = if next.text == ANY { state } else { next };
-            rules.push(DraftRule::single(read, write, *head, next.clone(), words.span.clone()));
+            let [reads, writes] = [read, write].map(|s| vec![Some(s).filter(|s| s.text != ANY).cloned()]);
+            let next = if next.text == ANY { state } else { next }.clone();
+            rules.push(DraftRule { reads, writes, moves: vec![*head], next, span: words.span.clone() });
         }
     }
     if !all_covered {
-        let dead = Piece { text: NO_RULE, span: 0..0 };
-        rules.push(DraftRule::single(None, None, Move::Stay, dead, 0..0));
+        let next = Piece { text: NO_RULE, span: 0..0 };
+        let (reads, writes, moves) = (vec![None], vec![None], vec![Move::Stay]);
+        rules.push(DraftRule { reads, writes, moves, next, span: 0..0 });
     }
     rules
 }

@@ -1,4 +1,4 @@
-//! The tokens of a line of a `.tm` file.
+//! Splits the lines of `.tm` files into tokens.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::{Diagnostic, formats::Piece};
 pub(super) enum Kind {
     /// A name or keyword without quotes.
     Bare(String),
-    /// A name in quotes, with escapes resolved; never a keyword or a wildcard.
+    /// A name in quotes, with its escapes replaced; never a keyword or a wildcard.
     Quoted(String),
     /// `:`
     Colon,
@@ -27,12 +27,12 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// The name of a token that is known to be one.
+    /// The name, if the token is one, else nothing.
     pub(super) fn text(&self) -> &str {
         self.name().unwrap_or_default()
     }
 
-    /// The name of such a token, with its position.
+    /// The same with its position.
     pub(super) fn piece(&self) -> Piece<'_> {
         Piece { text: self.text(), span: self.span.clone() }
     }
@@ -56,7 +56,7 @@ pub(super) fn ends_bare_word(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '"' | '#' | ',' | ':')
 }
 
-/// The tokens of the line at `line`, without its comment.
+/// Splits the line with this span into tokens, without its comment.
 pub(super) fn tokens(text: &str, line: Range<usize>) -> Result<Vec<Token>, Diagnostic> {
     let mut tokens = Vec::new();
     let mut at = line.start;
@@ -90,7 +90,7 @@ pub(super) fn tokens(text: &str, line: Range<usize>) -> Result<Vec<Token>, Diagn
     Ok(tokens)
 }
 
-/// The quoted name at `start`, and its length.
+/// Reads the quoted name at `start`; also returns its length.
 fn quoted(text: &str, start: usize, line_end: usize) -> Result<(Kind, usize), Diagnostic> {
     let mut name = String::new();
     let mut at = start + 1;
@@ -116,7 +116,7 @@ fn quoted(text: &str, start: usize, line_end: usize) -> Result<(Kind, usize), Di
         .with_help("close it on the same line with `\"`"))
 }
 
-/// The character of an escape, and the length of its text after the backslash.
+/// The character that an escape stands for, and the length of the escape after the backslash.
 fn escape(rest: &str) -> Option<(char, usize)> {
     match rest.chars().next()? {
         c @ ('"' | '\\') => Some((c, 1)),
@@ -132,7 +132,7 @@ fn escape(rest: &str) -> Option<(char, usize)> {
     }
 }
 
-/// The spelling of a name: bare if possible, else in quotes.
+/// Writes a name: bare if possible, else in quotes.
 pub(super) fn spelled(name: &str) -> String {
     let plain = !name.is_empty()
         && !name.contains(ends_bare_word)

@@ -7,11 +7,9 @@ use super::{
     lex::{Kind, Token, tokens},
 };
 use crate::{
-    Access, Alphabet, Diagnostic, Input, Missing, Move, SampleUse, Severity, SymbolId, Tape, TapeInput,
+    Access, Alphabet, Diagnostic, Input, Missing, Move, SampleUse, SymbolId, Tape, TapeInput,
     diagnostic::Findings,
-    formats::{
-        Conventions, Draft, DraftRule, DraftState, Loaded, MAX_SYMBOLS, Order, Piece, lines, resolve::symbol,
-    },
+    formats::{Draft, DraftRule, DraftState, Loaded, MAX_SYMBOLS, Piece, lines, resolve::symbol},
 };
 
 /// Reads a `.tm` file.
@@ -27,16 +25,11 @@ pub(in crate::formats) fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
             Err(error) => _ = findings.push(trimmed(error, text)),
         }
     }
-    let conventions = Conventions {
-        undeclared: |name| {
-            Err(format!("states are declared as `{name}:`, `{name}: accept` or `{name}: reject`"))
-        },
-        rules_of_halting: Severity::Error,
-        order: Order::First,
-    };
-    let draft = Draft::new(Missing::default(), conventions, findings);
+    let undeclared =
+        |name: &str| Err(format!("states are declared as `{name}:`, `{name}: accept` or `{name}: reject`"));
+    let draft = Draft::new(Missing::default(), undeclared, findings);
     let mut file =
-        File { draft, has_header: false, says_missing: false, lacks_tape: false, inputs: Vec::new() };
+        File { draft, has_header: false, has_missing: false, lacks_tape: false, inputs: Vec::new() };
     for line in all.iter().filter(|line| !line.is_empty()) {
         if let Err(error) = file.line(line) {
             file.draft.findings.push(error);
@@ -45,24 +38,24 @@ pub(in crate::formats) fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
     file.complete(text.len()).resolve(text)
 }
 
-/// The file as read so far. A line with an error is reported and skipped.
+/// The lines read so far. A line with an error is reported and skipped.
 struct File<'t> {
     draft: Draft<'t>,
     has_header: bool,
-    says_missing: bool,
-    /// Whether a tape's line had an error, so that the number of tapes is unknown.
+    has_missing: bool,
+    /// Whether the line of a tape had an error, so that the number of tapes is unknown.
     lacks_tape: bool,
-    /// `input work: 0 1 1 head 2`, resolved when all tapes are known.
+    /// The `input` lines, whose symbols are looked up when all tapes are known: tape, symbols, head.
     inputs: Vec<(&'t Token, Vec<Piece<'t>>, i64)>,
 }
 
-/// Removes the line break from the end of a span.
+/// Removes a line break at the end of the span.
 fn trimmed(mut error: Diagnostic, text: &str) -> Diagnostic {
     error.span.end = error.span.start + text[error.span.clone()].trim_end().len();
     error
 }
 
-/// The span of some tokens.
+/// The span from the first to the last token.
 fn span_of(tokens: &[Token]) -> Range<usize> {
     match (tokens.first(), tokens.last()) {
         (Some(first), Some(last)) => first.span.start..last.span.end,
@@ -214,10 +207,8 @@ impl<'t> File<'t> {
             [_, _, word] if word.is("halt") => Missing::Halt,
             _ => return Err(expected(line, 2, "`reject` or `halt`", HELP)),
         };
-        match std::mem::replace(&mut self.says_missing, true) {
-            true => Err(refused(line, "a second `missing:` line", "it is already given")),
-            false => Ok(()),
-        }
+        let is_second = std::mem::replace(&mut self.has_missing, true);
+        if is_second { Err(refused(line, "a second `missing:` line", "it is already given")) } else { Ok(()) }
     }
 
     fn state(&mut self, line: &'t [Token]) -> Result<(), Diagnostic> {
@@ -229,13 +220,12 @@ impl<'t> File<'t> {
             return Err(expected(line, 1, "`:` or `->`", HELP));
         }
         const WORDS: &str = "a state that halts is `NAME: accept` or `NAME: reject`, one that uses samples `NAME: take` or `NAME: latch`; rules stand on lines of their own";
-        let is = |word: &str| line.get(2).is_some_and(|token| token.is(word));
-        let (halting, samples, is_known) = match () {
-            () if is("accept") => (Some(true), SampleUse::Pass, true),
-            () if is("reject") => (Some(false), SampleUse::Pass, true),
-            () if is("take") => (None, SampleUse::Take, true),
-            () if is("latch") => (None, SampleUse::Latch, true),
-            () => (None, SampleUse::Pass, line.len() == 2),
+        let (halting, samples, is_known) = match line.get(2).map(|token| &token.kind) {
+            Some(Kind::Bare(word)) if word == "accept" => (Some(true), SampleUse::Pass, true),
+            Some(Kind::Bare(word)) if word == "reject" => (Some(false), SampleUse::Pass, true),
+            Some(Kind::Bare(word)) if word == "take" => (None, SampleUse::Take, true),
+            Some(Kind::Bare(word)) if word == "latch" => (None, SampleUse::Latch, true),
+            other => (None, SampleUse::Pass, other.is_none()),
         };
         self.draft.states.push(DraftState { samples, ..DraftState::new(line[0].piece(), halting) });
         if !is_known {
@@ -271,12 +261,12 @@ impl<'t> File<'t> {
         Ok(())
     }
 
-    /// Reports missing parts, unless the file has other errors, and resolves the inputs.
+    /// Reports missing parts, unless the file has other errors, and looks up the inputs.
     fn complete(mut self, end: usize) -> Draft<'t> {
         let Draft { tapes, states, findings, .. } = &mut self.draft;
         let end = end..end;
         if !findings.is_empty() {
-            // The missing part may be the one with the error.
+            // The missing part may be on a line with an error.
         } else if !self.has_header {
             findings
                 .error(0..0, "the file does not begin with `machine`", "expected here")
@@ -320,7 +310,7 @@ impl<'t> File<'t> {
     }
 }
 
-/// The reads or writes of a rule; `*` is `None`.
+/// The symbols that a rule reads or writes; `None` for `*`.
 fn symbols<'t>(tokens: &'t [Token]) -> Result<Vec<Option<Piece<'t>>>, Diagnostic> {
     Ok(names(tokens)?.iter().map(|token| (!token.is("*")).then(|| token.piece())).collect())
 }
@@ -342,7 +332,7 @@ fn names(tokens: &[Token]) -> Result<&[Token], Diagnostic> {
     Err(Diagnostic::error(other.span.clone(), "expected a symbol", "not a symbol").with_help(HELP))
 }
 
-/// The error that the token at `index` is wrong or missing.
+/// The error that the token at `index` is not the expected one, or is missing.
 fn expected(line: &[Token], index: usize, what: &str, help: &str) -> Diagnostic {
     let end = span_of(line).end;
     let (span, label) = match line.get(index) {

@@ -44,7 +44,7 @@ pub(in crate::formats) fn write(machine: &Machine, input: Option<&Input>) -> Res
 /// Symbols with longer names are not aligned.
 const WIDEST: usize = 64;
 
-/// One line per tape with an input, and always one for the last tape, so that reading gives the same number of tapes.
+/// One line per tape with an input, and always one for the last tape, so that the number of tapes is the same when read.
 fn inputs(machine: &Machine, input: &Input) -> Result<String, Obstacle> {
     let (n_inputs, n_tapes) = (input.tapes.len(), machine.n_tapes());
     if n_inputs > n_tapes {

@@ -10,11 +10,10 @@ use super::{
     yaml::{Document, Kind, NodeId},
 };
 use crate::{
-    Diagnostic, Missing, Move, Severity,
+    Diagnostic, Missing, Move,
     diagnostic::Findings,
     formats::{
-        Conventions, Draft, DraftRule, DraftState, Loaded, Order, Piece, ReadOptions, check_symbol,
-        collected_alphabet, listed,
+        Draft, DraftRule, DraftState, Loaded, Piece, ReadOptions, check_symbol, collected_alphabet, listed,
     },
 };
 
@@ -58,27 +57,23 @@ pub(super) fn machine(
     let blank = value("blank").and_then(|node| reader.symbol(node, "the blank"));
     let must_be_key = |_: &str| "it must be one of the keys of `table`".to_owned();
     let start = value("start state").and_then(|node| reader.declared(node, "start state", must_be_key));
-    let laid = value("input").filter(|&node| !document.is_null(node));
-    let laid = laid.and_then(|node| reader.text(node, "the input", "a text")).map(|piece| {
+    let input = value("input").filter(|&node| !document.is_null(node));
+    let input = input.and_then(|node| reader.text(node, "the input", "a text")).map(|piece| {
         let characters = piece.characters().into_iter();
         characters.map(|character| Piece { span: piece.span.clone(), ..character }).collect::<Vec<_>>()
     });
 
-    let conventions = Conventions {
-        undeclared: |name| Err(format!("declare `{name}` in `table`")),
-        rules_of_halting: Severity::Error,
-        order: Order::First,
-    };
-    let mut draft = Draft::new(Missing::Halt, conventions, reader.findings);
+    let undeclared = |name: &str| Err(format!("declare `{name}` in `table`"));
+    let mut draft = Draft::new(Missing::Halt, undeclared, reader.findings);
     draft.name = value("name").and_then(|node| document.text(node));
     draft.states = states;
     draft.start = start;
-    let named = draft.named(0).into_iter().chain(laid.iter().flatten().cloned());
+    let named = draft.named(0).into_iter().chain(input.iter().flatten().cloned());
     let blank = blank.map_or(" ", |blank| blank.text);
     let alphabet = collected_alphabet(blank, named, true, options.inputs.first(), &mut draft.findings);
     draft.add_tapes(vec![alphabet]);
-    if let Some(laid) = laid {
-        draft.set_input(laid.into_iter().map(|character| character.text), 0);
+    if let Some(input) = input {
+        draft.set_input(input.into_iter().map(|character| character.text), 0);
     }
     draft.resolve(text)
 }
@@ -116,7 +111,7 @@ impl<'d> Reader<'d> {
         self.findings.error(&self.document.node(node).span, message, label)
     }
 
-    /// Whether this many more entries may be read: with aliases a short text can be a huge machine.
+    /// Whether this many more entries may be read. With aliases a short text can be a huge machine.
     fn may_take(&mut self, node: NodeId, n_entries: usize) -> bool {
         let left = self.n_left.checked_sub(n_entries);
         if left.is_none() && self.n_left > 0 {
@@ -128,7 +123,7 @@ impl<'d> Reader<'d> {
         left.is_some()
     }
 
-    /// The spelling of a scalar; reports other nodes.
+    /// The text of a scalar. Reports other nodes.
     fn text(&mut self, node: NodeId, what: &str, must_be: &str) -> Option<Piece<'d>> {
         let Some(text) = self.document.text(node) else {
             self.error(node, format!("{what} must be {must_be}"), "a list or a map");
@@ -137,7 +132,7 @@ impl<'d> Reader<'d> {
         Some(Piece { text, span: self.document.node(node).span.clone() })
     }
 
-    /// The entries of a mapping; keys that are not words or are repeated are reported and skipped.
+    /// The entries of a mapping. Reports and skips keys that are not words or are repeated.
     fn entries(&mut self, mapping: NodeId, what: &str) -> Option<Vec<(&'d str, NodeId, NodeId)>> {
         let Some(entries) = self.document.mapping(mapping) else {
             self.error(mapping, format!("{what} must be a map"), "expected `key: value` pairs");
@@ -248,7 +243,8 @@ impl<'d> Reader<'d> {
                     self.error(key, message, "the second time");
                 } else if let Some(Instruction { write, head, target }) = instruction.clone() {
                     let (next, span) = (target.unwrap_or_else(|| state.key.clone()), symbol.span.clone());
-                    state.rules.push(DraftRule::single(Some(symbol), write, head, next, span));
+                    let (reads, writes, moves) = (vec![Some(symbol)], vec![write], vec![head]);
+                    state.rules.push(DraftRule { reads, writes, moves, next, span });
                 }
             }
         }
@@ -342,7 +338,7 @@ impl<'d> Reader<'d> {
     }
 }
 
-/// The warning about a key that no version of the site knows.
+/// The warning about a key that no version of the site uses.
 pub(super) fn unknown_key(key: &str, span: Range<usize>, known: &[&str]) -> Diagnostic {
     Diagnostic::warning(span, format!("`{key}` means nothing here and is ignored"), "an unknown key")
         .with_help(format!("known keys: {}", known.join(", ")))

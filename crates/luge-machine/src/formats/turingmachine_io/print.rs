@@ -1,4 +1,4 @@
-//! Writes the document in the usual order.
+//! Writes a document with its keys in the usual order.
 
 use super::yaml::is_null_word;
 use crate::{
@@ -87,11 +87,14 @@ fn row(machine: &Machine, state: StateId) -> String {
     let mut live: Vec<(usize, SymbolId)> =
         alphabet.symbols().filter_map(|symbol| Some((rule_for(symbol)?, symbol))).collect();
     live.sort_unstable();
+    let action = |rule: &Rule| (rule.writes[0], rule.moves[0], rule.next);
     let mut groups: Vec<(Vec<String>, &Rule)> = Vec::new();
     for (rule, symbol) in live.into_iter().map(|(index, symbol)| (&rules[index], symbol)) {
         let name = scalar(alphabet.name(symbol));
         match groups.last_mut() {
-            Some((names, last)) if same_action(last, rule) && names.len() < MAX_LISTED => names.push(name),
+            Some((names, last)) if action(last) == action(rule) && names.len() < MAX_LISTED => {
+                names.push(name)
+            }
             _ => groups.push((vec![name], rule)),
         }
     }
@@ -107,10 +110,6 @@ fn row(machine: &Machine, state: StateId) -> String {
     text
 }
 
-fn same_action(a: &Rule, b: &Rule) -> bool {
-    (&a.writes, &a.moves, a.next) == (&b.writes, &b.moves, b.next)
-}
-
 fn instruction(machine: &Machine, state: StateId, rule: &Rule) -> String {
     let head = if rule.moves[0] == Move::Left { "L" } else { "R" };
     let written = rule.writes[0].symbol().map(|symbol| machine.tapes()[0].alphabet.name(symbol));
@@ -124,7 +123,7 @@ fn instruction(machine: &Machine, state: StateId, rule: &Rule) -> String {
     }
 }
 
-/// The text as a YAML scalar, in quotes if it could be misread.
+/// Writes a text as a YAML scalar, in quotes if it could be misread.
 fn scalar(text: &str) -> String {
     let word = text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');

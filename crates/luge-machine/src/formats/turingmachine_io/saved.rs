@@ -15,14 +15,14 @@ use crate::{
 /// The key of the machine's text.
 pub(super) const SOURCE_CODE: &str = "source code";
 
-/// The key and value of `source code`, unless the document itself is a machine.
+/// The key `source code` and its value; `None` if the document itself is a machine.
 pub(super) fn source_code(document: &Document) -> Option<[NodeId; 2]> {
     let mut entries = document.mapping(document.root)?.iter();
     let has_table = entries.clone().any(|&[key, _]| document.text(key) == Some("table"));
     entries.find(|&&[key, _]| document.text(key) == Some(SOURCE_CODE) && !has_table).copied()
 }
 
-/// Reads the machine inside. Its name is outside.
+/// Reads the machine in the text. Its name is a key of the document.
 pub(super) fn read(
     document: &Document,
     [key, value]: [NodeId; 2],

@@ -7,10 +7,10 @@ use std::{
 
 use super::{BLANK, header};
 use crate::{
-    Diagnostic, Missing, Severity,
+    Diagnostic, Missing,
     diagnostic::Findings,
     formats::{
-        Conventions, Draft, DraftRule, DraftState, Loaded, Order, Piece, ReadOptions, check_symbol,
+        Draft, DraftRule, DraftState, Loaded, Piece, ReadOptions, RuleOrder, check_symbol,
         collected_alphabet, counted, head_move, lines, only_character,
     },
 };
@@ -85,33 +85,24 @@ impl<'t> Parser<'t> {
 
     fn header(&mut self, key: &'t str, line: &Piece<'t>, value: &'t str) {
         let value = line.part(value).trimmed();
-        let (span, message, label, help) = match key {
-            _ if self.headers.contains_key(key) => {
-                let help = "one line per header; several accepting states are separated by commas";
-                (&line.span, format!("a second `{key}:` line"), "already given", help)
-            }
-            "init" | "accept" if value.text.is_empty() => {
-                let help = "write its name after the colon";
-                (&line.span, format!("`{key}:` names no state"), "a state is missing", help)
-            }
-            "init" if value.text.contains(',') => {
-                let help = "name the one state the machine starts in";
-                (&value.span, "more than one initial state".to_owned(), "one state", help)
-            }
-            "accept" if value.split(',').iter().any(|state| state.text.is_empty()) => {
-                let message = "an empty name among the accepting states".to_owned();
-                (&value.span, message, "a comma too many", "remove it")
-            }
-            "name" | "init" | "accept" => {
-                self.headers.insert(key, value);
-                return;
-            }
-            _ => {
-                let help = "headers are `name:`, `init:` and `accept:`";
-                (&line.span, format!("unknown header `{key}`"), "not a header", help)
-            }
-        };
-        self.error(span, message, label).remedy(help);
+        if !matches!(key, "name" | "init" | "accept") {
+            self.error(&line.span, format!("unknown header `{key}`"), "not a header")
+                .remedy("headers are `name:`, `init:` and `accept:`");
+        } else if self.headers.contains_key(key) {
+            self.error(&line.span, format!("a second `{key}:` line"), "already given")
+                .remedy("one line per header; several accepting states are separated by commas");
+        } else if key != "name" && value.text.is_empty() {
+            self.error(&line.span, format!("`{key}:` names no state"), "a state is missing")
+                .remedy("write its name after the colon");
+        } else if key == "init" && value.text.contains(',') {
+            self.error(&value.span, "more than one initial state", "one state")
+                .remedy("name the one state the machine starts in");
+        } else if key == "accept" && value.split(',').iter().any(|state| state.text.is_empty()) {
+            let message = "an empty name among the accepting states";
+            self.error(&value.span, message, "a comma too many").remedy("remove it");
+        } else {
+            self.headers.insert(key, value);
+        }
     }
 
     /// Reports a first line without a second line.
@@ -135,7 +126,7 @@ impl<'t> Parser<'t> {
             self.error(&line.span, message, "the first line of a rule was expected")
                 .remedy("the first line of a rule is `state, reads`, one symbol per tape");
         }
-        // A line with an error is kept, too, so that its second line gives no error.
+        // A line with an error is stored as well, so that its second line gives no further error.
         self.open = Some((line.span.clone(), fields));
     }
 
@@ -177,25 +168,20 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The draft. Its states are the start, the accepting ones, those with rules, the rest; they are written in this order.
+    /// Makes the draft. Its states are the start, the accepting ones, those with rules, the rest; a file is written in this
+    /// order.
     fn draft(mut self, text: &str, inputs: &[String]) -> Draft<'t> {
         if let Some((span, n_lines)) = self.hashes.take() {
-            let lines = match n_lines - 1 {
-                0 => String::new(),
-                n_more => format!(", here and in {n_more} more lines"),
-            };
+            let more =
+                if n_lines > 1 { format!(", here and in {} more lines", n_lines - 1) } else { String::new() };
             self.error(&span, "`#` does not begin a comment", "comments begin with `//`")
-                .remedy(format!("write `//` in place of `#`{lines}"));
+                .remedy(format!("write `//` in place of `#`{more}"));
         }
         let accept = self.headers.get("accept").map_or_else(Vec::new, |states| states.split(','));
         let accepting: HashSet<&str> = accept.iter().map(|state| state.text).collect();
         self.check_complete(text.len()..text.len(), &accepting);
-        let conventions = Conventions {
-            undeclared: |_| Ok(None),
-            rules_of_halting: Severity::Warning,
-            order: Order::None { warns: true },
-        };
-        let mut draft = Draft::new(Missing::Reject, conventions, self.findings);
+        let mut draft = Draft::new(Missing::Reject, |_| Ok(None), self.findings);
+        draft.order = RuleOrder::Unordered { reports_all: true };
         draft.name = self.headers.get("name").map(|name| name.text).filter(|name| !name.is_empty());
         let init = self.headers.get("init");
         let mut places: HashMap<&str, usize> = HashMap::new();

@@ -13,7 +13,9 @@ pub(in crate::formats) const LIMITS: Limits = Limits {
     lists_states: false,
     symbol_problem: |alphabet, symbol| spelling_problem(alphabet, symbol, character_problem),
     name_problem: |name| {
-        let is_invalid = !spells_state(name);
+        let is_header = header(&format!("{name},")).is_some();
+        let is_invalid =
+            !fits_on_line(name) || name.contains(',') || is_header || name.starts_with('\u{feff}');
         is_invalid.then(|| format!("the name `{}` would not be read back as one", name.escape_debug()))
     },
     expands: |_| true,
@@ -72,10 +74,4 @@ fn character_problem(c: char) -> Option<String> {
 
 fn fits_on_line(name: &str) -> bool {
     !name.is_empty() && name == name.trim() && !name.contains('\n') && !name.contains("//")
-}
-
-/// Whether a state may have this name.
-fn spells_state(name: &str) -> bool {
-    let in_rule = format!("{name},");
-    fits_on_line(name) && !name.contains(',') && header(&in_rule).is_none() && !name.starts_with('\u{feff}')
 }
