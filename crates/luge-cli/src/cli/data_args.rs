@@ -1,18 +1,15 @@
 //! Arguments that describe a table.
 
-use std::{
-    path::{Path, PathBuf},
-    str::FromStr,
-};
+use std::str::FromStr;
 
 use luge::{
     data::{ClassCode, Missing, PrepareOptions, Scale, Split, decode},
-    files::{Outputs, bounded},
-    job::{Data, OpenError, Source, TrainJob, is_circuit, program},
+    files::bounded,
+    job::{Data, OpenError, TrainJob, is_circuit, program},
 };
 use luge_net::{NumberFormat, numbers::FormatError};
 
-use super::{Failure, note, word};
+use crate::cli::command_prelude::*;
 
 /// A table, its number format, and the constants of a program.
 #[derive(clap::Args)]

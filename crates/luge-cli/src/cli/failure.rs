@@ -62,7 +62,8 @@ struct Because {
 }
 
 /// One finding in a source text, as it is printed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{}", finding.message)]
 pub(super) struct Located {
     finding: Finding,
     label: LabeledSpan,
@@ -78,14 +79,6 @@ impl Located {
         Self { finding: Finding { message, help, ..finding.clone() }, label, excerpt }
     }
 }
-
-impl fmt::Display for Located {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.finding.message)
-    }
-}
-
-impl Error for Located {}
 
 impl Diagnostic for Located {
     fn severity(&self) -> Option<miette::Severity> {

@@ -5,11 +5,10 @@ use luge::{
     job::JobError,
     trace::{MAX_CELLS, TraceOptions},
 };
-use luge_landscape::{AskedConstants, LandscapeKind, VertexSet};
-use luge_machine::lowering::Moves;
+use luge_landscape::{AskedConstants, VertexSet};
 use luge_net::Word;
 
-use super::{Failure, up_to, word};
+use crate::cli::command_prelude::*;
 
 #[derive(clap::Args)]
 pub(super) struct LandscapeArgs {

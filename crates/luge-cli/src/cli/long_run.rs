@@ -3,7 +3,6 @@
 use std::{
     io::{self, IsTerminal},
     ops::ControlFlow,
-    path::{Path, PathBuf},
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
@@ -13,15 +12,13 @@ use std::{
 
 use luge::{
     draw::LossCurve,
-    files::{Checkpoint, Frame, Output, Outputs, Recorder, checkpoint::network_digest},
-    job::Job,
+    files::{Checkpoint, Frame, Recorder, checkpoint::network_digest},
     run::{ObservationRate, RunProgress, RunStats, memory::Bytes},
     stream::StreamMoment,
 };
-use luge_net::Network;
 use luge_train::{Outcome, Snapshot};
 
-use super::{Failure, PATIENCE, Progress, note, place};
+use crate::cli::command_prelude::*;
 
 /// A record that may become larger than this is announced, and again whenever its size doubles.
 const LARGE_RECORD: u64 = 64 << 20;
@@ -92,9 +89,15 @@ pub(super) struct Timing {
 }
 
 impl Timing {
-    /// Steps per second until the run's end.
-    pub(super) fn per_second(&self, outcome: Outcome) -> f64 {
-        outcome.steps().saturating_sub(self.from) as f64 / self.seconds.max(1e-9)
+    /// The speed until the run's end, as text.
+    pub(super) fn steps_per_second(&self, outcome: Outcome) -> String {
+        let steps = outcome.steps().saturating_sub(self.from);
+        format!("{} steps/s", count((steps as f64 / self.seconds.max(1e-9)) as u64))
+    }
+
+    /// The time and the speed, as text.
+    pub(super) fn text(&self, outcome: Outcome) -> String {
+        format!("{:.2} s, {}", self.seconds, self.steps_per_second(outcome))
     }
 }
 

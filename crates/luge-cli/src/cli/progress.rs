@@ -6,12 +6,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use luge::{
     draw::numeral,
     run::memory::{self, TooMuch},
 };
 use luge_machine::{Outcome, Simulator, Step};
+
+use super::output::count;
 
 /// Runs shorter than this show nothing.
 pub(super) const PATIENCE: Duration = Duration::from_secs(1);
@@ -123,7 +125,7 @@ impl Progress {
         let per_second = (steps as f64 / elapsed.as_secs_f64()) as u64;
         bar.set_position(steps);
         let unit = self.unit;
-        let mut message = format!("{} {unit}, {}/s", HumanCount(steps), HumanCount(per_second));
+        let mut message = format!("{} {unit}, {}/s", count(steps), count(per_second));
         if let Some(loss) = self.loss {
             message.push_str(&format!(", loss {}", numeral(loss)));
         }

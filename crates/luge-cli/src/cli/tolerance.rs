@@ -1,13 +1,8 @@
 //! `luge tolerance`: finds the noise and the precision at which a trace fails.
 
-use std::path::PathBuf;
-
-use luge::object;
 use luge_experiments::tolerance::{self, SIGMAS, Tolerance, Verdict, n_exact};
-use luge_landscape::LandscapeKind;
-use serde::Serialize;
 
-use super::{Failure, ForceArg, InputArgs, MachineArgs, Progress, columns, place, show, word};
+use crate::cli::command_prelude::*;
 
 /// Show how much noise and how little precision each landscape tolerates
 ///

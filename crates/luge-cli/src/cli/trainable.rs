@@ -2,14 +2,10 @@
 
 use std::time::Instant;
 
-use luge::{
-    draw::LossCurve,
-    files::{Checkpoint, Output},
-};
-use luge_net::Network;
+use luge::{draw::LossCurve, files::Checkpoint};
 use luge_train::Outcome;
 
-use super::{Failure, Follower, Progress, RunArchive, Timing};
+use crate::cli::command_prelude::*;
 
 /// A prepared job, and how its run is shown.
 pub(super) trait Trainable {
