@@ -1,4 +1,4 @@
-//! A run step by step, on a thread that waits until Python asks for the next step.
+//! A run step by step, on a thread that waits until Python requests the next step.
 
 use std::{
     ops::ControlFlow,
@@ -23,7 +23,7 @@ use crate::{
 /// One step of a run: the weights before it.
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Step {
-    /// Gradient steps made before.
+    /// The number of gradient steps before it.
     #[pyo3(get)]
     step: u64,
     /// The loss.
@@ -77,33 +77,33 @@ impl Step {
     }
 }
 
-/// An iterator over the steps of a run, which is made as far as it is read.
+/// An iterator over the steps of a run. The run advances as steps are read.
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Steps {
     channels: Mutex<Option<Channels>>,
 }
 
 struct Channels {
-    asked: SyncSender<()>,
-    seen: Receiver<Result<Step, Refusal>>,
+    requests: SyncSender<()>,
+    steps: Receiver<Result<Step, Refusal>>,
 }
 
 impl Steps {
     /// The steps of a trace or a training on a table.
     pub(crate) fn of(network: Arc<Network>) -> Self {
-        let (asked, ask) = sync_channel::<()>(0);
-        let (give, seen) = sync_channel::<Result<Step, Refusal>>(0);
+        let (requests, requested) = sync_channel::<()>(0);
+        let (answers, steps) = sync_channel::<Result<Step, Refusal>>(0);
         thread::spawn(move || {
-            let watch = |step: Step| match ask.recv() {
-                Ok(()) if give.send(Ok(step)).is_ok() => ControlFlow::Continue(()),
+            let watch = |step: Step| match requested.recv() {
+                Ok(()) if answers.send(Ok(step)).is_ok() => ControlFlow::Continue(()),
                 _ => ControlFlow::Break(()),
             };
             if let Err(refusal) = run(&network, watch) {
                 // If the iterator was dropped, the error is dropped, too.
-                let _ = ask.recv().map(|()| give.send(Err(refusal)));
+                let _ = requested.recv().map(|()| answers.send(Err(refusal)));
             }
         });
-        Self { channels: Mutex::new(Some(Channels { asked, seen })) }
+        Self { channels: Mutex::new(Some(Channels { requests, steps })) }
     }
 }
 
@@ -141,11 +141,11 @@ impl Steps {
 }
 
 impl Channels {
-    /// Asks for a step and waits for it; signals are checked meanwhile.
+    /// Requests a step and waits for it; signals are checked meanwhile.
     fn next(&self) -> Result<Option<Step>, Refusal> {
-        if self.asked.send(()).is_err() {
+        if self.requests.send(()).is_err() {
             return Ok(None);
         }
-        wait(&self.seen)?.transpose()
+        wait(&self.steps)?.transpose()
     }
 }
