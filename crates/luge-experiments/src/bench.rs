@@ -22,7 +22,7 @@ use reference::Table as Rules;
 const FIVE_STATES: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
 /// The champion with two states and four symbols, 3,932,964 steps.
 const FOUR_SYMBOLS: &str = "1RB2LA1RA1RA_1LB1LA3RB1RZ";
-/// Runs to and fro between the ends of what lies on its tape.
+/// Runs back and forth between the ends of its input.
 const SHUTTLE: &str = "0LB1RA_0RA1LB";
 
 /// Cells of the dense engine's landscape; fast engines grow their own tapes.
@@ -31,7 +31,7 @@ const DENSE_CELLS: usize = 1021;
 /// How much to measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
-    /// How often each run is repeated.
+    /// The number of repetitions of each run.
     pub repeats: u32,
     /// The most steps of one run.
     pub most_steps: u64,
@@ -60,13 +60,13 @@ impl Effort {
 /// One line of figures.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Figure {
-    /// Who ran.
+    /// The name of the engine or simulator.
     pub name: String,
-    /// Steps made.
+    /// The number of steps.
     pub steps: u64,
     /// Steps per second.
     pub per_second: f64,
-    /// That, divided by the reference's.
+    /// The speed divided by that of the reference.
     pub ratio: f64,
     /// Bytes for cells, where an engine keeps them.
     pub cell_bytes: Option<usize>,
@@ -107,7 +107,7 @@ pub struct Report {
     pub peak_memory: u64,
 }
 
-/// Runs several times; the least seconds, and what the last run made.
+/// Runs several times. Returns the result of the last run, and the seconds of the fastest one.
 fn best(repeats: u32, mut run: impl FnMut() -> Made) -> (Made, f64) {
     let (mut least, mut made) = (f64::INFINITY, Made::default());
     for _ in 0..repeats.max(1) {
@@ -200,7 +200,7 @@ fn champion(title: &str, line: &str, effort: Effort) -> Comparison {
     Comparison::new(title, "tuned simulator", figures)
 }
 
-/// Makes something of a size to train, and says for how many steps.
+/// Creates a machine of some size with its input, and the number of steps to train.
 type Sized = fn(usize) -> (Machine, Input, u64);
 
 /// What grows: its name, the engines, the sizes, and what is trained.

@@ -29,7 +29,7 @@ luge_net::names!(
     Contender, "contender", Exact "exact", Steps "exact without macrosteps", Sparse "sparse", Dense "dense",
 );
 
-/// What a run made: its steps, the bytes that an engine holds for cells, and the cells.
+/// The result of a run: its steps, the bytes that an engine uses for cells, and the number of cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Made {
     pub(super) steps: u64,
@@ -43,7 +43,7 @@ impl From<u64> for Made {
     }
 }
 
-/// The value of something that is written in this program, and so cannot be wrong.
+/// Unwraps the result for a literal of this program, which cannot be wrong.
 pub(super) fn written_down<T, E: Debug>(read: Result<T, E>) -> T {
     read.unwrap_or_else(|error| unreachable!("written down here: {error:?}"))
 }
@@ -69,7 +69,7 @@ pub(super) enum Subject {
 }
 
 impl Subject {
-    /// A landscape alone; the dense engine needs to know how many cells.
+    /// A landscape alone; for the dense engine the number of cells is required.
     pub(super) fn landscape(
         machine: &Machine,
         input: &Input,

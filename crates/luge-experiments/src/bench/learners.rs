@@ -22,7 +22,7 @@ const NATIVE: [(&str, Branches); 2] =
     [("native code, a branch per rule", Branches::Rules), ("tuned native code", Branches::Moves)];
 const SIMULATOR: &str = "Luge's simulator";
 
-/// Runs of more steps than this are made by the fastest engines only, and not so often.
+/// Only the fastest engines make runs of more steps than this, with fewer repetitions.
 const LONG: u64 = 20_000_000;
 
 /// Creates a job when it is needed.
@@ -131,7 +131,7 @@ fn parts(job: &TrainJob, repeats: u32) -> Result<Vec<Figure>, JobError> {
     Ok(names.into_iter().zip(least).map(|(name, seconds)| Figure::new(name, steps.into(), seconds)).collect())
 }
 
-/// Steps made, and seconds for training with comparison and for the certificate.
+/// Trains. Returns the number of steps, and the seconds for training with comparison and for the certificate.
 fn train(lesson: &PreparedTraining) -> Result<(u64, f64, f64), JobError> {
     let started = Instant::now();
     let report = lesson.follow(None, ObservationRate::Moments, |_| ControlFlow::Continue(()))?;
