@@ -56,7 +56,7 @@ pub enum Figure {
         /// The labels that the reader has set.
         labels: Vec<f64>,
     },
-    /// A perceptron beside ordinary gradient descent.
+    /// A perceptron compared with ordinary gradient descent.
     Lines {},
     /// An ordinary network, with a learner in its initial weights and with random ones.
     Ordinary {

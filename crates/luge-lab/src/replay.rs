@@ -371,7 +371,7 @@ impl<'a> Replay<'a> {
     pub fn strip(&self, part: &Part, go_on: &mut dyn FnMut() -> bool) -> Result<Option<Strip>, EngineError> {
         let to = part.to.min(self.front());
         let from = part.from.min(to);
-        let n_rows = part.n_rows.min(MAX_ROWS).min(usize::try_from(to - from).unwrap_or(usize::MAX) + 1);
+        let n_rows = usize::try_from(to - from).map_or(MAX_ROWS, |steps| MAX_ROWS.min(steps + 1));
         let (mut engine, mut pace) = (self.engine_at(from)?, self.pace);
         let mut rows = Vec::with_capacity(n_rows);
         for row in 0..n_rows as u64 {
@@ -381,7 +381,7 @@ impl<'a> Replay<'a> {
                 return Ok(None);
             }
             let snapshot = self.scene.look(&*engine, None);
-            rows.push(Row::of_cells(step, &self.scene.tapes, &snapshot, part.tape, part.cells.clone()));
+            rows.push(Row::of_part(step, &self.scene.tapes, &snapshot, part));
         }
         Ok(Some(Strip::of(&rows, 0, Some(part.cells.clone()))))
     }

@@ -115,7 +115,8 @@ fn figure_places(
 ) -> Result<Vec<Output>, Failure> {
     let refused = |reason| OutputError::Refused { path: folder.to_owned(), reason };
     fs::create_dir_all(folder).map_err(refused)?;
-    let tapes = (0..prepared.n_tapes()).map(|i| format!("tape_{i}.svg"));
+    let n_tapes = prepared.scene()?.machine.n_tapes();
+    let tapes = (0..n_tapes).map(|i| format!("tape_{i}.svg"));
     let names = std::iter::once("loss.svg".to_owned()).chain(tapes);
     Ok(names.map(|name| outputs.place(&folder.join(name))).collect::<Result<_, _>>()?)
 }

@@ -112,7 +112,7 @@ mod tests {
         let other = corners(&[(1, 4, 0.0)]).expect("a figure");
         let path = other["path"].as_array().expect("corners");
         assert_eq!((&path[..3], &other["derails"]), (&[json!(0), json!(1), json!(4)][..], &json!(2)));
-        // A barrier where the machine goes on: descent leaves its way there.
+        // A barrier on an edge of the machine's path: there descent leaves that path.
         let blocked = corners(&[(2, 3, 1e9)]).expect("a figure");
         assert_eq!(blocked["derails"], 3);
     }

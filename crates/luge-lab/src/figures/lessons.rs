@@ -1,4 +1,4 @@
-//! Figures of learners: how labels enter through the gradient, and a perceptron beside ordinary gradient descent.
+//! Figures of learners: how labels enter through the gradient, and a perceptron compared with ordinary gradient descent.
 
 use luge::{
     job::{Data, Job, StandardPrimaries, TrainJob, catalogue},
@@ -50,13 +50,13 @@ pub(super) fn first_step(labels: &[f64]) -> FigureResult {
         "after": after[z].data,
         // The largest gradient on any other weight in this step.
         "elsewhere": elsewhere,
-        // What the learner then finds, and in how many steps.
+        // What the learner then finds, and after which number of steps.
         "learned": proof.formula().unwrap_or_default(),
         "steps": proof.steps,
     }))
 }
 
-/// A linear network on two features, trained in two ways: the weights after some steps, and how many rows are classified right.
+/// A linear network on two features, trained in two ways: the weights and the number of rows classified right, over the steps.
 pub(super) fn two_lines() -> FigureResult {
     let mut job = shipped("perceptron")?;
     if let Data::Csv { features, .. } = &mut job.data {

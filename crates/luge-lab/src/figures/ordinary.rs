@@ -50,7 +50,7 @@ pub(super) fn ordinary(seed: u64) -> FigureResult {
             "x": passing.x,
             "y": passing.y[0],
             "loss": loss,
-            // The biases of the memory's layer, one for each register, and what they stand for.
+            // The biases of the memory's layer, one for each register, and the registers that they encode.
             "biases": biases,
             "registers": memory.registers,
         }));

@@ -6,7 +6,7 @@ use luge_train::{Engine, PackedCells, Snapshot, TapeSnapshot};
 
 use crate::Scene;
 
-/// What the vertices of a network without tapes stand for.
+/// What the vertices of a network without tapes represent.
 #[derive(Clone, Copy, Debug)]
 pub enum Inside<'n> {
     /// A landscape whose vertices are whole configurations.

@@ -11,7 +11,7 @@ pub struct Tapes<'m> {
     /// The machine.
     pub machine: &'m Machine,
     lowered: &'m Lowered,
-    /// For every track, the machine's cell that its cell 0 stands for.
+    /// For every track, the machine's cell that its cell 0 represents.
     first: Vec<Cell>,
     colours: Vec<Vec<Rgb>>,
 }
@@ -28,17 +28,17 @@ impl<'m> Tapes<'m> {
         self.lowered.tracks(tape).map(TapeId::index)
     }
 
-    /// The machine's cell that a track's cell stands for.
+    /// The machine's cell that a track's cell represents.
     pub fn outside(&self, track: usize, cell: i64) -> Cell {
         cell + self.first[track]
     }
 
-    /// The track's cell that stands for a cell of the machine.
+    /// The track's cell that represents a cell of the machine.
     pub fn inside(&self, track: usize, cell: Cell) -> i64 {
         cell - self.first[track]
     }
 
-    /// The symbol in a cell of the machine, if the bits stand for one.
+    /// The symbol in a cell of the machine, if the bits encode one.
     pub fn symbol(&self, kept: &[TapeSnapshot], tape: TapeId, cell: Cell) -> Option<SymbolId> {
         let bit = |track: TapeId, cell: Cell| {
             let bits = &kept[track.index()];

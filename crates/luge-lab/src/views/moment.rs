@@ -1,20 +1,12 @@
 //! One step of the run: vertex, tapes, heads and labels, and the gradient of the step.
 
-use luge::{
-    certificate::answer::Fit, files::predictor::Predictor, run::engine::EngineError,
-    training::PreparedTraining,
-};
-use luge_machine::{StateId, TapeId};
-use luge_net::{Values, evaluate};
-use luge_train::{Outcome, Snapshot};
+use luge::certificate::answer::Fit;
+use luge_net::evaluate;
+use luge_train::Outcome;
 use serde::Serialize;
-use serde_json::{Value, json};
 
-use super::{MAX_SAMPLES, theta_on_tape, variables};
-use crate::{
-    prepared_job::Scene,
-    replay::{End, Replay, StepGradient},
-};
+use super::*;
+use crate::replay::StepGradient;
 
 /// The most weights of a network that is evaluated for every moment.
 const MAX_EVALUATED: usize = 1 << 12;
@@ -116,7 +108,7 @@ fn tape_view(
         // The machine's cell of the first value.
         "first": cells.start(),
         "head": head,
-        // Indices of symbols; none where the bits stand for no symbol.
+        // Indices of symbols; `null` where the bits encode none.
         "symbols": cells.clone().map(symbol).collect::<Vec<_>>(),
         // One list of weights per track.
         "values": tracks().map(values).collect::<Vec<_>>(),
