@@ -21,8 +21,8 @@ const SEED: u64 = 0;
 /// New inputs on which the output is tested.
 const N_NEW: usize = 200;
 
-/// The circuit of a source, with a warning for each finding; `None` if it is none. One that ships takes as many bits as its name says,
-/// otherwise `n_bits`.
+/// Reads the circuit of a source, and prints its warnings; `None` if the source is no circuit. A circuit that ships takes as many bits
+/// as its name says, otherwise `n_bits`.
 pub(super) fn read(source: &Source, n_bits: Option<usize>) -> Result<Option<Circuit>, Failure> {
     if !is_circuit(source) {
         return Ok(None);
@@ -78,7 +78,7 @@ pub(super) fn run(circuit: &Circuit, draw: Option<Draw>, limit: Step, json: bool
     })
 }
 
-/// The circuit's samples; none if it takes none.
+/// The samples of a circuit; `None` if it takes none.
 fn samples(circuit: &Circuit, draw: Option<Draw>) -> Result<Option<Samples>, Failure> {
     let Some(shape) = circuit.samples() else { return Ok(None) };
     let draw = draw.ok_or_else(|| {

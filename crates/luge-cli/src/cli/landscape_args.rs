@@ -15,7 +15,7 @@ pub(super) struct LandscapeArgs {
     /// The landscape to build
     #[arg(long, value_name = "KIND", default_value = LandscapeKind::default().word(), value_parser = landscape_choice())]
     landscape: LandscapeChoice,
-    /// The symbols that tell vertices apart: those a state looks at, or all, as in the paper
+    /// The symbols that distinguish vertices: those a state looks at, or all, as in the paper
     #[arg(long, value_name = "SET", default_value = VertexSet::default().word(), value_parser = word::<VertexSet>())]
     vertices: VertexSet,
     /// Cells per tape [default: as many as the run needs]

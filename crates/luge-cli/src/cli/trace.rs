@@ -50,7 +50,7 @@ pub(super) struct Args {
     /// Maximum number of steps; digits may be grouped by `_` or `,` [default: until the machine halts]
     #[arg(long, value_name = "N", value_parser = step_count)]
     steps: Option<Step>,
-    /// Steps to recompute by automatic differentiation, beside the distinct situations of the run [default: none; at
+    /// Steps to recompute by automatic differentiation, in addition to the distinct situations of the run [default: none; at
     /// least 5 where situations are not collected]
     #[arg(long, value_name = "N")]
     autodiff_checks: Option<usize>,

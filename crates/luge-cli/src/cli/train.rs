@@ -69,7 +69,7 @@ pub(super) struct Args {
     /// Maximum number of machine steps
     #[arg(long, value_name = "N", default_value = "100_000_000_000", value_parser = step_count)]
     steps: Step,
-    /// Steps to recompute by automatic differentiation, beside the distinct situations of the run
+    /// Steps to recompute by automatic differentiation, in addition to the distinct situations of the run
     #[arg(long, value_name = "N")]
     autodiff_checks: Option<usize>,
     /// Write the trained model to this file, if the run is certified

@@ -1,4 +1,4 @@
-//! `luge compare parity` and `luge compare stream`: a learner beside ordinary networks.
+//! `luge compare parity` and `luge compare stream`: compares a learner with ordinary networks.
 
 use luge::{
     data::PrepareOptions,

@@ -29,7 +29,7 @@ impl Excerpt {
         let end = text.floor_char_boundary(span.end.max(start));
         let first = text[..start].rmatch_indices('\n').nth(1).map_or(0, |(newline, _)| newline + 1);
         let stop = text[end..].match_indices('\n').nth(1).map_or(text.len(), |(newline, _)| end + newline);
-        // Every character shown, and the byte of the whole text at which it stands.
+        // Every character shown, with its byte position in the whole text.
         let mut shown: Vec<(usize, char)> = Vec::new();
         let (mut at, mut cut) = (first, Vec::new());
         for line in text[first..stop].split('\n') {

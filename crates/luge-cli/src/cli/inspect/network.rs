@@ -1,4 +1,4 @@
-//! `luge inspect` for a network: its sizes beside the bounds of the paper's corollaries.
+//! `luge inspect` for a network: its sizes, and the bounds of the paper's corollaries.
 
 use luge::{
     certificate::paper_bounds::{Arrangement, SizeClaim},

@@ -41,12 +41,12 @@ pub(super) fn run(source: &Source, args: &Args) -> Result<(), Failure> {
         (Progress::new("running", args.steps).run(&mut simulator, args.steps)?, BTreeMap::new())
     };
     // At the step limit, theta is the value so far.
-    let told = outcome.accepting() || outcome == Outcome::StepLimit;
-    let theta = told.then(|| theta(&simulator, compiled.n_theta, format));
+    let has_theta = outcome.accepting() || outcome == Outcome::StepLimit;
+    let theta = has_theta.then(|| theta(&simulator, compiled.n_theta, format));
     let compared = reference
         .as_ref()
         .filter(|reference| outcome != Outcome::StepLimit && reference.verdict != luge_sled::Verdict::Limit);
-    let rejected_in = reference.as_ref().filter(|_| !told).and_then(|reference| reference.line);
+    let rejected_in = reference.as_ref().filter(|_| !has_theta).and_then(|reference| reference.line);
     let lines = args.profile.then(|| lines(compiled, &spent, &source.text));
     let program = compared.map(|reference| {
         let left = theta.as_deref().filter(|_| outcome.accepting());
