@@ -14,7 +14,7 @@ use luge_landscape::LandscapeKind;
 use luge_machine::{Input, Machine, Simulator, SymbolId, TapeInput, formats::Format};
 use serde::Serialize;
 
-use contenders::{Contender, Made, Subject};
+use contenders::{Contender, DENSE, EXACT, Made, SPARSE, STEPS, landscape};
 use luge::job::JobError;
 use reference::Table as Rules;
 
@@ -188,14 +188,14 @@ fn champion(title: &str, line: &str, effort: Effort) -> Comparison {
     }
     measure("Luge's simulator", &mut || simulate(&machine, &Input::blank(), effort.most_steps));
     for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
-        let subject = Subject::landscape(&machine, &Input::blank(), kind, None);
-        for contender in [Contender::Exact, Contender::Steps, Contender::Sparse] {
-            let name = format!("{} on {}", contender.word(), kind.word());
-            measure(&name, &mut || subject.run(contender, effort.most_steps));
+        let plan = landscape(&machine, &Input::blank(), kind, None);
+        for contender in [EXACT, STEPS, SPARSE] {
+            let name = format!("{} on {}", contender.name, kind.word());
+            measure(&name, &mut || contender.trace(&plan, effort.most_steps));
         }
-        let wide = Subject::landscape(&machine, &Input::blank(), kind, Some(DENSE_CELLS));
+        let wide = landscape(&machine, &Input::blank(), kind, Some(DENSE_CELLS));
         let name = format!("dense on {}, 1,021 cells", kind.word());
-        measure(&name, &mut || wide.run(Contender::Dense, effort.dense_steps));
+        measure(&name, &mut || DENSE.trace(&wide, effort.dense_steps));
     }
     Comparison::new(title, "tuned simulator", figures)
 }
@@ -207,7 +207,7 @@ type Sized = fn(usize) -> (Machine, Input, u64);
 fn growing(effort: Effort) -> [(&'static str, Vec<Contender>, Vec<usize>, Sized); 3] {
     let cells = std::iter::successors(Some(1000), |n_cells| Some(n_cells * 10));
     let cells = cells.take_while(|&n_cells| n_cells <= effort.most_cells).collect();
-    let all = vec![Contender::Sparse, Contender::Steps, Contender::Exact];
+    let all = vec![SPARSE, STEPS, EXACT];
     [
         ("cells visited, to and fro", all.clone(), cells, |n_cells| {
             let ones = TapeInput { symbols: vec![SymbolId(1); n_cells], head: 0 };
@@ -228,15 +228,15 @@ fn growth(what: &str, engines: &[Contender], sizes: &[usize], sized: Sized, effo
     let row = |&size: &usize| {
         let (machine, input, steps) = sized(size);
         let steps = steps.min(effort.most_steps.saturating_mul(10));
-        let subject = Subject::landscape(&machine, &input, LandscapeKind::Compact, None);
+        let plan = landscape(&machine, &input, LandscapeKind::Compact, None);
         let time = |&engine: &Contender| {
-            let (made, seconds) = best(effort.repeats.min(3), || subject.run(engine, steps));
+            let (made, seconds) = best(effort.repeats.min(3), || engine.trace(&plan, steps));
             seconds * 1e9 / made.steps as f64
         };
         (size as u64, engines.iter().map(time).collect())
     };
     let rows = sizes.iter().map(row).collect();
-    let engines = engines.iter().map(|engine| engine.word().to_owned()).collect();
+    let engines = engines.iter().map(|engine| engine.name.to_owned()).collect();
     Growth { what: what.to_owned(), engines, rows }
 }
 

@@ -184,7 +184,7 @@ impl Trainable for Streamed {
 
 impl Args {
     fn job(&self) -> Result<StreamJob, Failure> {
-        let source = open(&self.learner)?;
+        let source = open_learner(&self.learner, STREAM_LEARNERS)?;
         circuit::read(&source, None)?;
         let data = self.csv.read(None)?;
         let set = self.csv.constants(&source)?;
@@ -239,12 +239,6 @@ pub(super) fn fit(
         job.samples = Samples::Table(table, order);
     }
     Ok(())
-}
-
-/// The text of a learner for streams.
-pub(super) fn open(learner: &str) -> Result<Source, Failure> {
-    let names: Vec<&str> = STREAM_LEARNERS.iter().map(|shipped| shipped.name).collect();
-    Source::open(learner).map_err(|error| Failure::of_learner(learner, error, &names))
 }
 
 /// The default of --draw.

@@ -59,10 +59,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 /// One landscape's result as JSON.
 fn summary(result: &Tolerance, seeds: u64) -> impl Serialize {
     let mismatch = |verdict: &Verdict| match verdict {
-        Verdict::Mismatch { step, why } => Some((*step, why.clone())),
+        Verdict::Mismatch(first) => Some(first.clone()),
         Verdict::Exact | Verdict::WrongEnd => None,
     };
-    let step = |verdict: &Verdict| mismatch(verdict).map(|(step, _)| step);
+    let step = |verdict: &Verdict| mismatch(verdict).map(|first| first.step);
     let noise = result.noise.iter().map(|(sigma, verdicts)| {
         object! {
             noise: *sigma,
@@ -76,7 +76,7 @@ fn summary(result: &Tolerance, seeds: u64) -> impl Serialize {
             precision: precision.word(),
             exact: *verdict == Verdict::Exact,
             mismatch_at: step(verdict),
-            why: mismatch(verdict).map(|(_, why)| why),
+            why: mismatch(verdict).map(|first| first.why),
         }
     });
     object! {
@@ -104,7 +104,7 @@ fn report(results: &[Tolerance], seeds: u64) -> String {
     for (index, (precision, _)) in results.first().map_or(&[][..], |r| &r.precision).iter().enumerate() {
         row(precision.word(), &|result| match &result.precision[index].1 {
             Verdict::Exact => "exact".to_owned(),
-            Verdict::Mismatch { step, .. } => format!("wrong at step {step}"),
+            Verdict::Mismatch(first) => format!("wrong at step {}", first.step),
             Verdict::WrongEnd => "ends elsewhere".to_owned(),
         });
     }

@@ -217,8 +217,7 @@ impl Args {
 
 /// A learner's text; --from names the format of a machine.
 fn open(place: &str, from: Option<Format>) -> Result<Source, Failure> {
-    let names: Vec<&str> = catalogue::learners().map(|shipped| shipped.name).collect();
-    let mut source = Source::open(place).map_err(|error| Failure::of_learner(place, error, &names))?;
+    let mut source = open_learner(place, catalogue::learners())?;
     if let Some(format) = from {
         source.extension = Some(format.slug().to_owned());
     }

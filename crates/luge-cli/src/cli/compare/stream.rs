@@ -2,6 +2,7 @@
 
 use luge::{
     data::PrepareOptions,
+    job::catalogue::STREAM_LEARNERS,
     stream::{Concept, Draw, Order, Samples, StreamJob},
 };
 use luge_experiments::compare::stream::{
@@ -10,7 +11,7 @@ use luge_experiments::compare::stream::{
 };
 
 use super::{
-    super::stream::{default_draw, fit, open},
+    super::stream::{default_draw, fit},
     Args,
 };
 use crate::cli::command_prelude::*;
@@ -56,8 +57,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     outputs = data.iter().fold(outputs, Outputs::reading);
     let plot = place(&mut outputs, args.plot.as_deref())?;
     let source = match learner {
-        _ if parity.is_some() => open("parity")?,
-        Some(learner) if !draws.is_empty() => open(learner)?,
+        _ if parity.is_some() => Source::open("parity")?,
+        Some(learner) if !draws.is_empty() => open_learner(learner, STREAM_LEARNERS)?,
         _ => {
             return Err(Failure::usage(
                 "a learner or what it learns from is missing",
