@@ -1,12 +1,9 @@
 //! The seven configurations of a two-state machine as the corners of a simplex, with a loss that the reader can change.
 
-use luge::job::{TraceJob, source::Source};
-use luge_landscape::{LandscapeKind, carve};
-use luge_net::{Network, Shape, Values, evaluate};
-use luge_train::{Dense, Engine, Precision, Rate};
-use serde_json::json;
+use luge_landscape::carve;
+use luge_net::{Network, Shape, evaluate};
 
-use super::FigureResult;
+use super::*;
 
 /// The machine whose run is carved.
 const MACHINE: &str = "bb2";

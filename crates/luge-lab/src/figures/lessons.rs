@@ -1,15 +1,12 @@
 //! Figures of learners: how labels enter through the gradient, and a perceptron compared with ordinary gradient descent.
 
 use luge::{
-    job::{Data, Job, StandardPrimaries, TrainJob, catalogue},
+    job::{Data, StandardPrimaries, TrainJob, catalogue},
     run::engine::EngineError,
 };
-use luge_net::{SparseValues, Values};
-use luge_train::{Dense, Engine, Precision, Rate};
-use serde_json::json;
+use luge_net::SparseValues;
 
-use super::FigureResult;
-use crate::{PreparedJob, views::theta_on_tape};
+use super::{views::theta_on_tape, *};
 
 /// Frames of each run.
 const N_FRAMES: u64 = 60;

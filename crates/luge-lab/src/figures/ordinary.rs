@@ -2,14 +2,13 @@
 
 use luge::{
     mlp::{Passing, PreparedMlp, SampleStream, sample_format},
-    stream::{Draw, Samples, Stream, StreamLandscape, StreamOptions},
+    stream::{Stream, StreamLandscape, StreamOptions},
 };
 use luge_circuit::Shipped;
 use luge_landscape::mlp::{Float, MEMORY_LAYER};
 use luge_train::sequential::{DenseSgd, SequentialEngine, default_weights};
-use serde_json::json;
 
-use super::FigureResult;
+use super::*;
 
 /// The samples: six bits, of which three count.
 const DRAW: &str = "parity:bits=6,hidden=3";
