@@ -288,7 +288,7 @@ fn a_saved_run_is_no_machine() {
     let name = file.to_str().expect("a path");
     finished(&["trace", "bb4", "--record", &record]);
     for command in ["inspect", "run", "trace", "train", "check", "fmt"] {
-        // Words of a message may stand on several lines.
+        // A message may be wrapped over several lines.
         let said = |place: &str| refused(&[command, place]).split_whitespace().collect::<Vec<_>>().join(" ");
         let (checkpoint, record) = (said(name), said(&record));
         assert!(checkpoint.contains("is the checkpoint of a run"), "{command}: {checkpoint}");

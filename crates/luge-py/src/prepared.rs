@@ -238,7 +238,7 @@ impl Finished {
     }
 
     /// The program's variables after each of these numbers of steps, which must not fall: name, elements of an array, the lines in which
-    /// the name stands for it, and the values, one row per step.
+    /// the name means it, and the values, one row per step.
     fn variables<'py>(&self, py: Python<'py>, steps: Vec<u64>) -> Result<Vec<Values<'py>>, Refusal> {
         let Network::Training(lesson, job) = &*self.network else { return Ok(Vec::new()) };
         let at = || {
