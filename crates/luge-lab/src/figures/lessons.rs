@@ -7,6 +7,7 @@ use luge::{
 use luge_net::SparseValues;
 
 use super::{views::theta_on_tape, *};
+use crate::replay::evenly_spaced;
 
 /// Frames of each run.
 const N_FRAMES: u64 = 60;
@@ -76,8 +77,8 @@ pub(super) fn two_lines() -> FigureResult {
         json!({ "step": step, "theta": theta, "right": right })
     };
     let mut perceptron = Vec::new();
-    for frame in 0..N_FRAMES {
-        let (step, theta) = seek(steps * frame / (N_FRAMES - 1))?;
+    for step in evenly_spaced(steps, N_FRAMES as usize) {
+        let (step, theta) = seek(step)?;
         perceptron.push(line(step, theta));
     }
     let mut ordinary = Vec::new();

@@ -6,7 +6,7 @@ use luge_train::Outcome;
 use serde::Serialize;
 
 use super::*;
-use crate::replay::StepGradient;
+use crate::replay::{StepGradient, cell_weight};
 
 /// The most weights of a network that is evaluated for every moment.
 const MAX_EVALUATED: usize = 1 << 12;
@@ -88,11 +88,9 @@ fn tape_view(
     let centre = head.unwrap_or_else(|| scene.tapes.outside(track, kept[track].first));
     let reach = radius as i64;
     let cells = centre - reach..=centre + reach;
-    let at = |track: usize, cell: i64| {
-        let at = usize::try_from(cell - scene.tapes.outside(track, kept[track].first)).ok();
-        at.and_then(|at| kept[track].cells.get(at)).unwrap_or(-1.0)
-    };
-    let values = |track: usize| cells.clone().map(|cell| at(track, cell)).collect::<Vec<f64>>();
+    let weight =
+        |track: usize, cell: i64| cell_weight(&kept[track], scene.tapes.inside(track, cell)).unwrap_or(-1.0);
+    let values = |track: usize| cells.clone().map(|cell| weight(track, cell)).collect::<Vec<f64>>();
     let outside = |track: usize, list: Option<&Vec<(i64, f64)>>| -> Vec<(i64, f64)> {
         let shown =
             list.into_iter().flatten().map(|&(cell, slope)| (scene.tapes.outside(track, cell), slope));
