@@ -1,15 +1,15 @@
-// The engines in workers of this page, in place of the server's socket: one worker makes the run on display, one proves it,
-// and each figure of the explanation has one of its own.
+// The engines in workers of this page, in place of the server's socket: one worker for the run on display, one for its proof,
+// and one for each figure of the explanation.
 
 const place = name => new URL(name, import.meta.url);
 
 async function compile() {
   const found = await fetch(place("luge.wasm"));
-  // Some hosts do not know what a module is.
+  // Some hosts serve modules without their media type.
   try { return await WebAssembly.compileStreaming(found.clone()); } catch { return WebAssembly.compile(await found.arrayBuffer()); }
 }
 
-/** A way to the engines, as `connect` takes it. */
+/** A connection to the engines, for `connect`. */
 export function openEngines(hear) {
   const module = compile();
   module.catch(error => hear({ kind: "failed", message: `The engines of this page cannot be loaded: ${error.message}` }));
@@ -21,7 +21,7 @@ export function openEngines(hear) {
     module.then(code => worker.postMessage(code)).catch(() => {});
     return { do: (task, command) => module.then(() => worker.postMessage({ task, command })).catch(() => {}), end: () => { ended = true; worker.terminate(); } };
   };
-  // A proof has something to say once its run is open.
+  // A proof that is early waits until its run is open.
   let early = null;
   const heard = told => {
     hear(told);
@@ -47,5 +47,5 @@ export function openEngines(hear) {
   };
 }
 
-// What was loaded once needs no network again. Where a page may keep nothing, it is loaded anew.
+// A file that was loaded once is cached. Where a page must not store anything, it is loaded again.
 try { navigator.serviceWorker?.register(place("offline.js")).catch(() => {}); } catch { /* a frame without an origin */ }

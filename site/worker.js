@@ -9,7 +9,7 @@ const page = {
   fail: (at, length) => { failure = text(at, length); },
 };
 
-/** Does something with a command as its input; whatever goes wrong ends this run and nothing else. */
+/** Calls a function of the module with a command as its input; an error ends this run and nothing else. */
 function act(name, command) {
   try {
     if (command) {
@@ -24,7 +24,7 @@ function act(name, command) {
   }
 }
 
-// Between two turns the page's messages come in; a timer of 0 would wait for four milliseconds.
+// Messages of the page arrive between two turns; a timer of 0 would wait for four milliseconds.
 const soon = new MessageChannel();
 soon.port1.onmessage = () => turn();
 

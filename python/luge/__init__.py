@@ -1,10 +1,10 @@
 """Learning algorithms, given as Turing machines or Sled programs, compiled to networks and run by gradient descent.
 
-``luge.train("perceptron", x, y)`` builds a network around a learner and trains it by gradient descent, which runs the learner, and
-certifies the run. ``@luge.learner`` makes a learner of a Python function. ``luge.stream`` trains on samples of
+``luge.train("perceptron", x, y)`` builds a network around a learner, trains it by gradient descent, which runs the learner, and
+certifies the run. ``@luge.learner`` turns a Python function into a learner. ``luge.stream`` trains on samples from
 a generator. ``luge.trace("bb4")`` trains the landscape of a machine. ``luge.sklearn``, ``luge.torch``, ``luge.jax``,
-``luge.onnx`` and ``luge.hub`` are for those who live in these worlds; ``luge.sweep`` makes many runs,
-and ``luge.compare`` puts a learner beside ordinary networks.
+``luge.onnx`` and ``luge.hub`` connect Luge with these libraries and formats; ``luge.sweep`` makes many runs,
+and ``luge.compare`` compares a learner with ordinary networks.
 """
 
 from . import hub

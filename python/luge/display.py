@@ -47,14 +47,14 @@ class Png(bytes):
 
 
 def numbers(values: Iterable[float], most: int = 6) -> str:
-    """The first numbers of a list, and how many more there are."""
+    """The first numbers of a list, and the number of the others."""
     values = list(values)
     shown = " ".join(f"{value:g}" for value in values[:most])
     return shown if len(values) <= most else f"{shown} … ({len(values) - most} more)"
 
 
 def shown(value: Any) -> str:
-    """A figure of a summary as it is read."""
+    """A figure of a summary in readable form."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

@@ -31,7 +31,7 @@ class Type(NamedTuple):
         return f"[{self.element.sled()}; {self.integer}]" if self.kind == "array" else self.kind
 
     def convert(self, value: str) -> str:
-        """Python that makes a value of this type of a value of it or of a literal."""
+        """Python code that converts a value of this type, or a literal, to this type."""
         if self.kind == "fix":
             return f"_store({value}, {self.integer}, {self.fraction})"
         return f"_list({value}, lambda _e: {self.element.convert('_e')})" if self.kind == "array" else f"_truth({value})"

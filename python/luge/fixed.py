@@ -12,7 +12,7 @@ class Rejected(Exception):
 
 
 class Fixed:
-    """A multiple of 2^-fraction in two's complement with so many bits before the point; what is too large wraps around."""
+    """A multiple of 2^-fraction in two's complement with a number of bits before the point; larger numbers wrap around."""
 
     __slots__ = ("raw", "integer", "fraction")
 
@@ -116,12 +116,12 @@ class Fixed:
 
 
 def _quotient(a: int, b: int) -> int:
-    """Rounded towards zero; 0 where nothing can be divided."""
+    """The quotient rounded towards zero; 0 if the divisor is 0."""
     return 0 if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
 def _remainder(a: int, b: int) -> int:
-    """What the quotient, rounded towards zero, leaves of a: all of it where nothing can be divided."""
+    """The remainder of the quotient rounded towards zero; a if the divisor is 0."""
     return a - _quotient(a, b) * b
 
 
@@ -149,7 +149,7 @@ def literal(value: Any, integer: int, fraction: int) -> Fixed:
 
 
 class Array:
-    """Numbers, bits or arrays in a row; an index outside of it rejects the data. A slice is an array of its own."""
+    """A sequence of numbers, bits or arrays; an index outside of it rejects the data. A slice is a new array."""
 
     __slots__ = ("items",)
 

@@ -1,4 +1,4 @@
-"""Models as folders, laid out as on model hubs: README.md, config.json and model.safetensors."""
+"""Models as folders in the layout of model hubs: README.md, config.json and model.safetensors."""
 
 from __future__ import annotations
 

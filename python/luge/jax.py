@@ -3,7 +3,7 @@
 >>> loss, weights = luge.jax.loss(model), luge.jax.initial(model)
 >>> step = jax.jit(lambda w: luge.jax.update(model, w, jax.grad(loss)(w, x, y)))
 
-JAX computes in float32 unless told otherwise; the landscapes but ``plain`` need ``jax.config.update("jax_enable_x64", True)``.
+JAX computes in float32 by default; all landscapes except ``plain`` need ``jax.config.update("jax_enable_x64", True)``.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _read(model: Model | Job) -> Graph:
 
 
 def _network(model: Model | Job | Graph) -> Graph:
-    """The network of a model, or of a job that nobody has trained yet, read once."""
+    """The network of a model, or of a job before training, read once."""
     return model if isinstance(model, Graph) else _read(model)
 
 
@@ -184,7 +184,7 @@ def loss(model: Model | Job | Graph) -> Callable[[Weights, Any, Any], jax.Array]
 
 
 def forward(model: Model | Job | Graph) -> Callable[[Weights, Any], jax.Array]:
-    """F(x), ``forward(weights, x)``, for as many samples as it was trained on."""
+    """F(x) as ``forward(weights, x)``, for the number of samples in training."""
     return partial(_value(model, "out"))
 
 
@@ -194,7 +194,7 @@ def theta(model: Model | Job | Graph, weights: Weights, x: Any) -> jax.Array:
 
 
 def stopped(model: Model | Job | Graph, step: int, loss: Any) -> bool:
-    """Whether training is done after so many steps."""
+    """Whether training is finished after this number of steps."""
     return _network(model).stopped(step, float(loss))
 
 

@@ -32,7 +32,7 @@ def _outside() -> int:
 
 
 def source(program: Any) -> _luge.Source:
-    """The text that an argument stands for.
+    """The text that an argument names.
 
     A string of several lines is a text: a machine if it reads like one, else a Sled program. Any other string is a file, the name of
     something that ships, or a bbchallenge line.
@@ -69,7 +69,7 @@ class Job:
 
     @property
     def format_choice(self) -> str | None:
-        """Which number format was chosen and why, if nobody named one."""
+        """Which number format was chosen and why, if none was given."""
         return self._inner.format_choice
 
     @property
@@ -100,7 +100,7 @@ class Job:
         return json.loads(self._inner.prepare().graph())
 
     def steps(self) -> Iterator[_luge.Step]:
-        """The run step by step; it goes as far as somebody has looked."""
+        """The run step by step; it advances as steps are read."""
         if self.kind == "stream":
             raise LugeError("the steps of a stream are seen by a callback: luge.stream(…, callback=…)")
         return self._inner.prepare().steps()
@@ -260,7 +260,7 @@ class Compiled:
 
 
 def compile(learner: Any, n_features: int, n_labels: int = 1, format: str = "fix:4.4") -> Compiled:
-    """Compiles a Sled program to a machine for samples of so many features and labels."""
+    """Compiles a Sled program to a machine, for samples with these numbers of features and labels."""
     text = source(learner)
     machine, summary = _luge.compile(text, n_features, n_labels, format)
     return Compiled(machine, json.loads(summary), text.name)

@@ -106,7 +106,7 @@ class Learner:
         return np.array([float(value) for value in self._translation.run(rows, sizes_of)])
 
     def located(self, error: LugeError) -> LugeError:
-        """An error in the Sled text, at the place in Python that it comes from."""
+        """An error in the Sled text, at the corresponding place in Python."""
         if error.text != self.sled:
             return error
         nodes = self._translation.nodes
@@ -147,7 +147,7 @@ def _tree_of(function: FunctionType) -> ast.FunctionDef:
 
 @contextmanager
 def located(learner: Any) -> Iterator[None]:
-    """Errors in the Sled text of a learner written in Python point at the Python they come from."""
+    """Moves errors in the Sled text of a learner to the corresponding places in Python."""
     try:
         yield
     except LugeError as error:

@@ -16,7 +16,7 @@ from .results import Model
 
 
 def export(model: Model, path: str | os.PathLike[str] | None = None, *, force: bool = False) -> onnx.ModelProto:
-    """F as an ONNX model in float64, ``x`` to ``y``; what training did to the columns (missing values, scales) is part of it, so that it
+    """F as an ONNX model in float64, from ``x`` to ``y``; the preparation of the columns (missing values, scales) is part of it, so that it
     takes the numbers of the table. Features of words are given as their columns of 0 and 1. Written to ``path`` if one is given, over another file only with ``force``."""
     graph = Graph(model.graph())
     values = _values(graph, model.weights)
@@ -93,7 +93,7 @@ class _Builder:
         fills = [column.get("fill") for column in columns]
         scales = [column.get("scale") or (0.0, 1.0) for column in columns]
         if any(fill is not None for fill in fills):
-            # NaN stays NaN where nothing stands for a missing number.
+            # NaN stays NaN where no number replaces missing ones.
             fill = self.constant([[np.nan if fill is None else fill for fill in fills]], "fill")
             self.nodes += [helper.make_node("IsNaN", [self.x], ["missing"]), helper.make_node("Where", ["missing", fill, self.x], ["filled"])]
             self.x = "filled"

@@ -34,7 +34,7 @@ class Network:
     lr: float
     #: Steps after which the learner halts on the stream that was drawn.
     steps: int
-    #: For how many steps each sample passes: row ``step // hold`` of a table, the first again after the last.
+    #: The number of steps for which each sample passes: row ``step // hold`` of a table, starting again after the last.
     hold: int = 1
     #: What a run by Luge proved; ``None`` for initial weights.
     report: dict[str, Any] | None = field(default=None, repr=False)
@@ -59,7 +59,7 @@ def network(
     train: bool = False,
 ) -> Network:
     """The network of a learner in Sled, by its name or file, of a machine that takes samples, of a circuit that ships, or of an AIGER file;
-    trained if asked.
+    trained on request.
 
     It is that of ``luge.stream(learner, data, landscape="mlp")``: samples are drawn as ``luge stream --draw`` takes it, or are rows of
     ``data=(x, y)`` that pass in cycles, each for ``hold`` steps; numbers outside ``format`` are refused, and without it the smallest that works

@@ -87,7 +87,7 @@ class Trace(_Summed):
         return Svg(self._inner.plot(title, f"{self.steps:,} gradient steps: {verdict}"))
 
     def picture(self, width: int = 1024, height: int = 1024) -> Png:
-        """The machine's run, as far as it was traced, as a picture."""
+        """A picture of the machine's run, as far as it was traced."""
         return Run(_luge.Run.of(self._job, self.steps)).picture(width, height)
 
     def __repr__(self) -> str:
@@ -99,7 +99,7 @@ class Trace(_Summed):
 
 
 class Model:
-    """A trained network: what it was made from, its weights, and what was proved of it."""
+    """A trained network: its origin, its weights, and its certificate."""
 
     def __init__(self, inner: _luge.Model) -> None:
         self._inner = inner
@@ -140,8 +140,8 @@ class Model:
         """Which weight holds which bit of which variable of the program, as a frame with a row for each bit.
 
         The weight ``weights[block][row, column]`` is 1 where bit ``bit``, which counts ``value``, of element ``element`` is one, and -1 where it is zero:
-        at every step of the run, in which the same weight always holds the same bit. ``first_line`` and ``last_line`` say where in the program
-        the name stands for this variable.
+        at every step of the run: the same weight always holds the same bit. ``first_line`` and ``last_line`` are the lines of the program in which
+        the name means this variable.
         """
         import pandas
 
@@ -210,10 +210,10 @@ class Training(_Summed):
         return self._inner
 
     def variables(self, step: Any) -> dict[str, np.ndarray]:
-        """The values of the program's variables after so many gradient steps, read from the weights of the run made again.
+        """The values of the program's variables after a number of gradient steps, read from the weights of the repeated run.
 
-        ``step`` is a number or a sequence of numbers, and then every array has a first axis for it. A name that stands for several variables
-        has the line at which each begins behind it: ``i:7``.
+        ``step`` is a number, or a sequence of numbers; then every array has a first axis for it. If several variables have the same name, the
+        line at which each begins is appended: ``i:7``.
         """
         steps = np.atleast_1d(np.asarray(step, dtype=np.int64))
         order = np.argsort(steps, kind="stable")
@@ -261,7 +261,7 @@ class Training(_Summed):
 
 
 def _restored(kind: Any, job: str, known: dict[str, Any]) -> Any:
-    """A pickled result; the run itself is made again if somebody asks for more."""
+    """A pickled result; the run is repeated if more is needed."""
     made = kind.__new__(kind)
     made.__dict__.update(known, _inner=None, _job=_luge.Job.from_json(job))
     return made
@@ -306,7 +306,7 @@ class StreamModel:
         return self._inner.predict(data.matrix(data.columns(x, *self._inner.columns)))
 
     def certify(self, x: Any = None, y: Any = None, *, saturate: bool = False) -> Audit:
-        """Trains again, and holds every weight to that; ``x`` and ``y``, as they were given to training, if the samples were rows of arrays."""
+        """Trains again, and compares every weight; ``x`` and ``y``, as they were given to training, if the samples were rows of arrays."""
         table = None if x is None else (data.matrix(x), data.matrix(y))
         return Audit(json.loads(self._inner.certify(table, retrain=True, saturate=saturate)))
 

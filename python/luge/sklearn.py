@@ -23,7 +23,7 @@ from .streams import stream_job, takes
 
 
 def estimator_learners() -> list[str]:
-    """The learners for any data that come with the estimators, beside those that ship with the library."""
+    """The general learners of the estimators, in addition to those that ship with the library."""
     return sorted(file.name.removesuffix(".sled") for file in resources.files("luge").joinpath("learners").iterdir())
 
 
@@ -191,7 +191,7 @@ class LugeClassifier(ClassifierMixin, _LugeEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        # A learner of signs tells two classes apart and no more; sklearn.multiclass makes more of it.
+        # A learner of signs distinguishes two classes only; sklearn.multiclass combines several.
         tags.classifier_tags.multi_class = self._coding() == "one-hot"
         return tags
 

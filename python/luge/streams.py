@@ -1,4 +1,4 @@
-"""Streams: every gradient step sees another sample, and the network knows no other data than that sample and its own weights."""
+"""Streams: every gradient step sees a fresh sample, and the network knows only that sample and its own weights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .jobs import Callback, Job, _outside, given, source
 from .learner import located
 from .results import Stream
 
-#: Samples that are asked of a generator at first, and how many times more if the learner has not halted by then.
+#: The number of samples that are first drawn from a generator, and the factor by which it grows until the learner halts.
 _FIRST, _MORE = 4096, 4
 #: No more numbers of samples are kept.
 _MOST_NUMBERS = 2**26
@@ -58,10 +58,10 @@ def stream_job(
     """A learner on a stream. The options are those of ``luge stream``.
 
     ``samples`` is a pair of arrays ``(x, y)`` or a frame with its ``target`` columns, whose rows pass again and again in the given ``order``; or any
-    other iterable of samples, such as a generator, each of which passes once. Such a sample is a pair ``(x, y)``, a row of numbers whose last is the
-    label, or a dictionary, a pandas series or a named tuple with its ``target``. First 4,096 batches of them are asked for, then four times as many,
-    until the learner halts; they are kept, so that the run can be made again. ``format="auto"``, which is the default for samples of one's own,
-    takes the smallest ``fix:I.F`` in which no number of a program wraps around, as in :func:`luge.train_job`. Without ``samples`` they are drawn as ``draw`` says, or are those that ship with the learner.
+    other iterable of samples, such as a generator, each of which passes once. Such a sample is a pair ``(x, y)``, a row of numbers that ends with the
+    label, or a dictionary, a pandas series or a named tuple with its ``target``. First 4,096 batches are drawn, then four times as many, until the
+    learner halts; they are stored, so that the run can be repeated. ``format="auto"``, the default if ``samples`` are given, chooses the smallest
+    ``fix:I.F`` in which no number of a program wraps around, as in :func:`luge.train_job`. Without ``samples``, ``draw`` describes what is drawn; the default is what ships with the learner.
     """
     auto = format == "auto" or (format is None and samples is not None)
     asked: dict[str, Any] = {
@@ -106,7 +106,7 @@ def stream(learner: Any = "parity", samples: Any = None, *, callback: Callback |
 
 
 def _table(samples: Any, target: str | list[str] | None) -> tuple[np.ndarray, np.ndarray, list[str], list[str]] | None:
-    """Arrays or a frame as a table; ``None`` if samples come one by one."""
+    """Arrays or a frame as a table; ``None`` for an iterable of samples."""
     if hasattr(samples, "columns"):
         targets = [target] if isinstance(target, str) else list(target or [])
         if not targets:

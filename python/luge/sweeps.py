@@ -20,7 +20,7 @@ from .streams import stream_job
 if TYPE_CHECKING:
     import pandas
 
-#: A job, or a job and what its row is to say beside its result.
+#: A job, or a job and the values to add to its row.
 Entry = Job | tuple[Mapping[str, Any], Job]
 #: Makes a row, or several, of a text.
 Work = Callable[[str], Any]
@@ -64,10 +64,10 @@ def compare(
     learner: Any, draw: Any, *, seeds: int | Iterable[int] = 1, samples: int = 1_000_000, on: str = "local",
     folder: str | os.PathLike[str] | None = None, workers: int | None = None, callback: Callable[[int, int], Any] | None = None, **options: Any,
 ) -> pandas.DataFrame:  # fmt: skip
-    """Puts a learner beside ordinary networks on the same streams: a frame with a row for each network on each stream.
+    """Compares a learner with ordinary networks on the same streams: a frame with a row for each network on each stream.
 
     ``draw``: what is drawn, as :func:`luge.stream_job` takes it, or several, such as the same in different sizes; or arrays ``(x, y)`` or a frame with its
-    ``target``, of two classes, whose rows are drawn at random. ``seeds``: how many streams of each, or which. Ordinary networks, with one and two hidden layers of 512 units by SGD and Adam at three rates each, see as many samples as pass before the
+    ``target``, of two classes, whose rows are drawn at random. ``seeds``: the number of streams of each, or their seeds. Ordinary networks, with one and two hidden layers of 512 units by SGD and Adam at three rates each, see as many samples as pass before the
     learner, at most ``samples``. ``right`` is the share of 10,000 new inputs whose label is predicted; ``curve`` has pairs of samples seen and that share.
     ``on``, ``folder``, ``workers`` and ``callback`` are as in :func:`sweep`; here one worker is the default, which uses several threads.
     All other ``options`` are those of :func:`luge.stream_job`.
@@ -109,7 +109,7 @@ def run_comparison(asked: str) -> list[dict[str, Any]]:
 def _rows(
     work: Work, texts: dict[str, str], on: str, folder: str | os.PathLike[str] | None, workers: int | None, callback: Callable[[int, int], Any] | None
 ) -> dict[str, Any]:
-    """What comes of texts, by their keys: from the folder, or by work on them."""
+    """The results for texts, by their keys: from the folder, or by work on them."""
     store = _Store(folder)
     rows = {key: row for key in texts if (row := store.read(key)) is not None}
     waiting = {key: text for key, text in texts.items() if key not in rows}

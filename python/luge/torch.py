@@ -220,7 +220,7 @@ class Network(torch.nn.Module):
         self._of_x = self._depending_on_x_alone()
 
     def _fold_constants(self, dtype: torch.dtype) -> set[int]:
-        """Nodes that depend on nothing are computed here, once."""
+        """Computes the nodes without arguments, once."""
         plain, values = Operations(), dict[int, np.ndarray]()
         for index, node in enumerate(self.graph.nodes):
             if node.op not in ("parameter", "input") and all(operand in values for operand in node.operands):
@@ -283,7 +283,7 @@ class Network(torch.nn.Module):
         return next(self.parameters()).device
 
     def _known(self, x: torch.Tensor) -> dict[int, torch.Tensor]:
-        """What does not depend on weights: constants, and what follows from x, which is computed once for each x."""
+        """The values that do not depend on weights: constants, and those that follow from x, computed once for each x."""
         if self._seen is None or self._seen[0] is not x or self._seen[1] != x._version:
             values = {index: getattr(self, f"constant_{index}") for index in self._fixed}
             for index in self._of_x:
@@ -304,7 +304,7 @@ class Network(torch.nn.Module):
         return [values[index] for index in wanted]
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """F(x). While it is being trained it takes the training samples; once trained, any number of samples."""
+        """F(x). During training it takes the training samples; afterwards, any number of samples."""
         x = x if x.dtype == self.dtype else x.to(self.dtype)
         n, features = self.graph.inputs["x"]
         if x.ndim != 2 or x.shape[1] != features:
@@ -328,7 +328,7 @@ class Network(torch.nn.Module):
         return torch.argmax(self.get_parameter(self.graph.vertex).detach().reshape(-1))
 
     def stopped(self, step: int, loss: torch.Tensor | float) -> bool:
-        """Whether training is done after so many steps."""
+        """Whether training is finished after this number of steps."""
         return self.graph.stopped(step, float(loss.detach() if isinstance(loss, torch.Tensor) else loss))
 
     def groups(self) -> list[dict[str, Any]]:
@@ -373,7 +373,7 @@ class FrankWolfe(torch.optim.Optimizer):
 
 
 def module(model: Model | Job, *, dtype: torch.dtype = torch.float64, trained: bool = False) -> Network:
-    """The network of a model, or of a job that nobody has trained yet. It starts from the weights before training, or with ``trained`` from
+    """The network of a model, or of a job before training. It starts from the weights before training, or with ``trained`` from
     the model's."""
     if isinstance(model, Job):
         if trained:
@@ -437,7 +437,7 @@ class _Steps:
             weight.copy_(kept)
 
     def captured(self, n: int) -> Callable[[], tuple[torch.Tensor, torch.Tensor]]:
-        """So many steps as one CUDA graph, captured once and then replayed; the weights do not move meanwhile."""
+        """A number of steps as one CUDA graph, which is captured once and then replayed; capturing does not change the weights."""
         kept, stream = self.weights(), torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):

@@ -15,7 +15,7 @@ class Translation(NamedTuple):
     """A learner in both languages."""
 
     sled: str
-    #: For each line of the Sled text what it comes from.
+    #: The origin of each line of the Sled text.
     nodes: dict[int, ast.AST]
     python: str
     name: str
@@ -65,7 +65,7 @@ def _list(value: Any, convert: Callable[[Any], Any]) -> fixed.Array:
 
 
 def translate(tree: ast.AST, globals: dict[str, Any], tree_of: Callable[[FunctionType], ast.FunctionDef]) -> Translation:
-    """Translates a learner. `globals` has what its names mean outside of it, `tree_of` gives the text of helper functions."""
+    """Translates a learner. `globals` has the meanings of names outside of it, `tree_of` returns the text of helper functions."""
     if not isinstance(tree, ast.FunctionDef):
         raise Unfit(tree, "a learner is a function")
     file = _File(globals, tree_of)
@@ -102,7 +102,7 @@ class _File:
         self.functions: dict[FunctionType, tuple[str, list[Type], Type] | None] = {}
 
     def resolve(self, node: ast.AST) -> Any:
-        """What a name, perhaps with dots, stands for outside of the function; ``None`` if for nothing."""
+        """The object that a name, perhaps with dots, has outside of the function; ``None`` if there is none."""
         if isinstance(node, ast.Name):
             return self.globals.get(node.id)
         return getattr(self.resolve(node.value), node.attr, None) if isinstance(node, ast.Attribute) else None

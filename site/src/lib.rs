@@ -24,7 +24,7 @@ thread_local! {
     static WORKER: RefCell<Worker> = RefCell::default();
 }
 
-/// The page's messages, as they come and go.
+/// The connection to the page.
 struct Link<'a>(&'a mut VecDeque<Command>);
 
 impl Transport for Link<'_> {
@@ -48,7 +48,7 @@ fn with<T>(act: impl FnOnce(&mut Worker) -> T) -> T {
     WORKER.with_borrow_mut(act)
 }
 
-/// Says which programs and settings there are.
+/// Sends the list of programs and settings.
 #[unsafe(no_mangle)]
 pub extern "C" fn greet() {
     panic::set_hook(Box::new(|panic| {
@@ -77,7 +77,7 @@ pub extern "C" fn open() {
     });
 }
 
-/// Takes a command that the next turn obeys.
+/// Takes a command for the next turn.
 #[unsafe(no_mangle)]
 pub extern "C" fn hear() {
     with(|worker| {
@@ -86,7 +86,7 @@ pub extern "C" fn hear() {
     });
 }
 
-/// Goes on for a frame. Milliseconds until something will happen again; negative if nothing will.
+/// Advances the run for a frame. Returns the milliseconds until something will happen again; negative if nothing will.
 #[unsafe(no_mangle)]
 pub extern "C" fn turn() -> f64 {
     with(|worker| {
@@ -96,7 +96,7 @@ pub extern "C" fn turn() -> f64 {
     })
 }
 
-/// Makes the run of the command once more, and tells what is proved of it; or computes the figure that it asks for.
+/// Repeats the run of the command and sends its proof, or computes the figure that the command requests.
 #[unsafe(no_mangle)]
 pub extern "C" fn prove() {
     with(|worker| {

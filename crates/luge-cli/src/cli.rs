@@ -4,6 +4,7 @@ mod bench;
 mod certify;
 mod check;
 mod circuit;
+mod command_prelude;
 mod compare;
 mod compile;
 mod completions;
@@ -43,19 +44,6 @@ use clap::{
 };
 
 pub(crate) use failure::{Failure, show_failure};
-// What the commands share.
-use data_args::{CsvArgs, DataArgs, FormatArg, named_table, read_text, show_notes};
-use failure::{escape_control, failures, show_warnings};
-use landscape_args::{LandscapeArgs, TOWARDS_HALT};
-use long_run::{Follower, LongRunArgs, RunArchive, Timing, duration};
-use machine_args::{InputArgs, MachineArgs, format_parser, step_count, up_to, word};
-use output::{
-    ForceArg, Rows, columns, count, json_line, note, numbers, place, print, print_json, sample_sizes, show,
-    show_rows, verdict,
-};
-use progress::{PATIENCE, Progress};
-use trainable::{Results, Trainable, train_and_show};
-use window::window;
 
 /// Shown before the help.
 const EXAMPLES: &str = "Three to begin with:

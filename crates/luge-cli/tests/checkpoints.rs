@@ -1,4 +1,4 @@
-//! Runs that are killed: a checkpoint is complete or absent, and a run that goes on from it ends as if nothing had happened.
+//! Runs that are killed: a checkpoint is complete or absent, and a run resumed from it ends as if nothing had happened.
 
 use std::{
     fs,
@@ -8,6 +8,10 @@ use std::{
     time::Duration,
 };
 
+use luge::{
+    files::checkpoint::{Checkpoint, Frame},
+    job::Job,
+};
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng, SeedableRng},
@@ -17,7 +21,7 @@ use rand_chacha::{
 const MACHINE: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
 const STEPS: &str = "3_000_000";
 
-/// A machine with six states that runs on and on: the exact engine needs more steps to be as busy.
+/// A machine with six states that does not halt soon: the exact engine needs more steps to be as busy.
 const LONG_RUN: &str = "1RB0LD_1RC0RF_1LC1LA_0LE1RZ_1LF0RB_0RC0RE";
 
 /// A run is killed within this time.
@@ -41,7 +45,7 @@ fn finished(args: &[&str]) -> String {
     stdout
 }
 
-/// What a run ended with. Of a run that drifts, a resumed one looks at other steps: the weights of those before its checkpoint are gone.
+/// How a run ended. If weights drift, a resumed run checks other steps, because the weights before its checkpoint are gone.
 fn ending(text: &str) -> serde_json::Value {
     let mut run: serde_json::Value = serde_json::from_str(text).expect("JSON");
     let keys = run.as_object_mut().expect("an object");
@@ -54,8 +58,8 @@ fn ending(text: &str) -> serde_json::Value {
     run
 }
 
-/// Starts the command and kills it after a while, which begins when a new checkpoint is in `saved` if a file is named; the output,
-/// if the command had already ended by itself.
+/// Starts the command and kills it after `wait`, counted from the next checkpoint in `saved` if a file is given. Returns the output
+/// if the command had already ended.
 fn kill_after(args: &[&str], saved: Option<&Path>, wait: Duration) -> Option<String> {
     let written = || saved.and_then(|file| fs::metadata(file).and_then(|file| file.modified()).ok());
     let before = written();
@@ -76,14 +80,14 @@ fn n_kills() -> usize {
     luge_suite::number("cases", 100)
 }
 
-/// What lies in a folder.
+/// The names of the files in a folder.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("a folder").flatten();
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Kills at random moments, each run going on from whatever the last one left. On a busy computer a run may not save anything in the
-/// time it is given, so every other one is killed only after it has saved a checkpoint.
+/// Kills a run at random times and resumes it from the last checkpoint. On a busy computer a run may not save anything in the time
+/// it is given, so every other one is killed only after it has saved a checkpoint.
 fn survives(trace: &[&str], name: &str, longest: Duration) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("run");
@@ -119,7 +123,7 @@ fn survives(trace: &[&str], name: &str, longest: Duration) {
     // A run that saved a checkpoint before it was killed is resumed next, and half of them did.
     assert!(
         2 * resumed + 2 >= n_kills(),
-        "{name}: only {resumed} runs went on from a checkpoint, {ends} ended"
+        "{name}: only {resumed} runs were resumed from a checkpoint, {ends} ended"
     );
 }
 
@@ -133,7 +137,7 @@ fn an_exact_run_survives_every_kill() {
     survives(&["trace", LONG_RUN, "--steps", "30_000_000", "--engine", "exact"], "exact", 3 * BRIEF);
 }
 
-/// Its simulator makes the steps before a checkpoint again, so it needs longer to get anywhere.
+/// Its simulator repeats the steps before a checkpoint, so it needs more time.
 #[test]
 fn a_stream_survives_every_kill() {
     survives(&["stream", "parity", "--draw", "parity:bits=28,hidden=9"], "stream", 2 * BRIEF);
@@ -141,7 +145,7 @@ fn a_stream_survives_every_kill() {
 
 /// A learner whose gain is not 1, so that weights drift: theta, certificate and drift come out the same.
 #[test]
-fn training_goes_on_where_it_was_interrupted() {
+fn training_is_resumed_where_it_was_interrupted() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).to_str().expect("a path").to_owned();
     let learner = |name: &str| {
@@ -162,7 +166,7 @@ fn training_goes_on_where_it_was_interrupted() {
         "sparse",
     ];
     let whole = finished(&[&train[..], &["--out", &path("whole")]].concat());
-    // Saved at the first moment looked at: step 0, before the labels are read.
+    // Saved at step 0, before the labels are read.
     let again = finished(&[&train[..], &["--checkpoint", &path("run"), "--every", "0s"]].concat());
     let resumed = finished(&["resume", &path("run"), "--out", &path("resumed")]);
     let without_time = |text: &str| -> Vec<String> {
@@ -173,7 +177,7 @@ fn training_goes_on_where_it_was_interrupted() {
     assert_eq!(fs::read(path("whole")).expect("a model"), fs::read(path("resumed")).expect("a model"));
 }
 
-/// Ctrl-C without `--checkpoint`: the run is saved under a name that nothing else has, and goes on from there.
+/// Ctrl-C without `--checkpoint`: the run is saved under a new name, and can be resumed.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_is_saved_unasked() {
@@ -185,7 +189,6 @@ fn an_interrupted_run_is_saved_unasked() {
 #[cfg(unix)]
 #[test]
 fn a_stream_is_interrupted_while_it_is_verified() {
-    use luge::files::checkpoint::Checkpoint;
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("run");
     let name = file.to_str().expect("a path");
@@ -195,7 +198,7 @@ fn a_stream_is_interrupted_while_it_is_verified() {
     let resume = ["resume", name, "--every", "0s", "--json"];
     let before = fs::metadata(&file).and_then(|file| file.modified()).expect("a file");
     let mut child = luge(&resume).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process");
-    // The run is at its end once it has saved its last step.
+    // The run has reached its end once it has saved its last step.
     let at_its_end = || {
         let saved = Checkpoint::load(&file).ok().and_then(|saved| saved.last());
         let is_new = fs::metadata(&file).and_then(|file| file.modified()).is_ok_and(|time| time != before);
@@ -285,7 +288,7 @@ fn a_saved_run_is_no_machine() {
     let name = file.to_str().expect("a path");
     finished(&["trace", "bb4", "--record", &record]);
     for command in ["inspect", "run", "trace", "train", "check", "fmt"] {
-        // Words of a message may stand on several lines.
+        // A message may be wrapped over several lines.
         let said = |place: &str| refused(&[command, place]).split_whitespace().collect::<Vec<_>>().join(" ");
         let (checkpoint, record) = (said(name), said(&record));
         assert!(checkpoint.contains("is the checkpoint of a run"), "{command}: {checkpoint}");
@@ -297,7 +300,6 @@ fn a_saved_run_is_no_machine() {
 /// A checkpoint whose job was exchanged for another one, checksum and all, belongs to another network.
 #[test]
 fn another_network_is_refused() {
-    use luge::{files::checkpoint::Checkpoint, job::Job};
     let folder = tempfile::tempdir().expect("a folder");
     let file = checkpoint(folder.path());
     let mut other = Checkpoint::load(&file).expect("a checkpoint");
@@ -307,10 +309,10 @@ fn another_network_is_refused() {
     assert!(refused(&["resume", file.to_str().expect("a path")]).contains("another network"));
 }
 
-/// A lie that a checkpoint may tell: its name, and how to put it in.
-type Lie = (&'static str, fn(&mut luge::files::checkpoint::Checkpoint));
+/// A false statement in a checkpoint: what it is about, and how to write it.
+type Lie = (&'static str, fn(&mut Checkpoint));
 
-/// What was seen of the losses: all of it is between the run's two ends, where only the run itself can tell.
+/// Statements about losses, vertices and comparisons, which only repeating the run can refute.
 const ABOUT_LOSSES: [Lie; 8] = [
     ("first loss", |lie| lie.seen.loss.as_mut().expect("losses").first += 1.0),
     ("last loss", |lie| lie.seen.loss.as_mut().expect("losses").last += 1.0),
@@ -319,14 +321,10 @@ const ABOUT_LOSSES: [Lie; 8] = [
     ("kept bounds", |lie| lie.seen.bounds_held = !lie.seen.bounds_held),
     ("iterates compared", |lie| lie.seen.n_compared += 1),
     ("mismatches", |lie| lie.seen.mismatches = 3),
-    ("vertices", |lie| {
-        let mut snapshot = lie.last().expect("a snapshot");
-        snapshot.path ^= 1;
-        lie.frames = vec![luge::files::checkpoint::Frame::new(&snapshot)];
-    }),
+    ("vertices", |lie| with_snapshot(lie, |snapshot| snapshot.path ^= 1)),
 ];
 
-/// What only a run of which every step was looked at knows.
+/// Statements that only a run with every step compared makes.
 const ABOUT_EVERY_STEP: [Lie; 8] = [
     ("no higher loss while running", |lie| {
         let running = lie.seen.running.as_mut().expect("losses");
@@ -344,21 +342,21 @@ const ABOUT_EVERY_STEP: [Lie; 8] = [
     ("drift", |lie| lie.seen.drift.get_or_insert_default().tape += 0.125),
 ];
 
-/// Makes a run, changes its checkpoint and signs it again: every lie is found out, and the honest checkpoint is resumed to the same end.
+/// Makes a run, changes its checkpoint and signs it again: every false statement is found, and the original checkpoint is resumed to
+/// the same end.
 fn check_lies(run: &[&str], lies: &[Lie]) {
-    use luge::files::checkpoint::Checkpoint;
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("run");
     let name = file.to_str().expect("a path");
     let whole = finished(&[run, &["--checkpoint", name, "--every", "0s", "--json"]].concat());
     let honest = Checkpoint::load(&file).expect("a checkpoint");
-    assert!(honest.last().is_some_and(|snapshot| snapshot.step > 0), "{run:?}: nothing was made before it");
+    assert!(honest.last().is_some_and(|snapshot| snapshot.step > 0), "{run:?}: no steps before it");
     for (what, tell) in lies {
         let mut lie = honest.clone();
         tell(&mut lie);
         lie.save(&file).expect("a file");
         let said = refused(&["resume", name]);
-        // A path that is not the machine's is found by the digest of the side that judges.
+        // A path that is not the machine's is found by the simulator's digest.
         let found = said.contains("the checkpoint") || said.contains("the engine's digest");
         assert!(found, "{run:?}, {what}: {said}");
     }
@@ -366,7 +364,7 @@ fn check_lies(run: &[&str], lies: &[Lie]) {
     assert_eq!(ending(&finished(&["resume", name, "--json"])), ending(&whole), "{run:?}");
 }
 
-/// A checkpoint is held to the run made again, by whichever engine: its losses, its vertices, its weights, what was compared.
+/// A checkpoint is compared with the repeated run, for every engine: losses, vertices, weights, and what was compared.
 #[test]
 fn a_checkpoint_that_lies_is_found_out() {
     let every = [&ABOUT_LOSSES[..], &ABOUT_EVERY_STEP].concat();
@@ -374,7 +372,7 @@ fn a_checkpoint_that_lies_is_found_out() {
     check_lies(&["trace", MACHINE, "--steps", "5_000", "--engine", "sparse"], &every);
     check_lies(&["trace", "bb4", "--engine", "dense"], &every);
     check_lies(&["trace", MACHINE, "--check", "end"], &ABOUT_LOSSES);
-    // By macrosteps of steps, around a primary network.
+    // With macrosteps, and a primary network.
     let labels: Lie = ("labels", |lie| lie.seen.labels_copied = false);
     let lies = [ABOUT_LOSSES[2], ABOUT_EVERY_STEP[0], ABOUT_EVERY_STEP[2], labels];
     check_lies(&["train", "perceptron"], &lies);
@@ -382,19 +380,15 @@ fn a_checkpoint_that_lies_is_found_out() {
 }
 
 /// Changes the weights of a checkpoint.
-fn with_snapshot(
-    lie: &mut luge::files::checkpoint::Checkpoint,
-    change: impl FnOnce(&mut luge_train::Snapshot),
-) {
+fn with_snapshot(lie: &mut Checkpoint, change: impl FnOnce(&mut luge_train::Snapshot)) {
     let mut snapshot = lie.last().expect("a snapshot");
     change(&mut snapshot);
-    lie.frames = vec![luge::files::checkpoint::Frame::new(&snapshot)];
+    lie.frames = vec![Frame::new(&snapshot)];
 }
 
-/// A stream takes nothing from its checkpoint but the weights, and these are held to the run made again, bit for bit.
+/// A stream uses only the weights of its checkpoint, and these are compared with the repeated run, bit for bit.
 #[test]
 fn a_checkpoint_of_a_stream_that_lies_is_found_out() {
-    use luge::job::Job;
     const STREAM: [&str; 3] = ["stream", "parity", "--draw"];
     let lies: [Lie; 7] = [
         ("vertices", |lie| with_snapshot(lie, |snapshot| snapshot.path ^= 1)),
@@ -407,9 +401,7 @@ fn a_checkpoint_of_a_stream_that_lies_is_found_out() {
         }),
         ("the slot", |lie| with_snapshot(lie, |snapshot| snapshot.labels[0] += 1.0 / 1024.0)),
         ("fewer weights", |lie| with_snapshot(lie, |snapshot| snapshot.labels.truncate(3))),
-        ("the step", |lie| {
-            with_snapshot(lie, |snapshot| snapshot.step += 1);
-        }),
+        ("the step", |lie| with_snapshot(lie, |snapshot| snapshot.step += 1)),
         ("the stream", |lie| {
             let Job::Stream(job) = &mut lie.job else { panic!("a stream") };
             job.options.seed += 1;
@@ -425,17 +417,17 @@ fn a_checkpoint_of_a_stream_that_lies_is_found_out() {
     check_lies(&[&STREAM[..], &["parity:bits=3,hidden=2", "--engine", "dense"]].concat(), &lies[..3]);
 }
 
-/// What a job asks for is part of the file, too.
+/// The job is part of the file, too.
 #[test]
 fn a_checkpoint_beyond_its_own_step_limit_is_found_out() {
     let limit: Lie = ("step limit", |lie| {
-        let luge::job::Job::Trace(job) = &mut lie.job else { panic!("a trace") };
+        let Job::Trace(job) = &mut lie.job else { panic!("a trace") };
         job.options.steps = Some(1);
     });
     check_lies(&["trace", MACHINE, "--steps", "200_000"], &[limit]);
 }
 
-/// A trace ends with no model, so there is none to write.
+/// A trace has no model to write.
 #[test]
 fn a_trace_is_not_resumed_into_a_model() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -467,10 +459,9 @@ fn weights(json: &str) -> String {
     value["weights"].as_str().expect("a digest").to_owned()
 }
 
-/// A step of a stream is the same from whichever snapshot it is reached: the one before it, or the first of all.
+/// A step of a stream is the same from whichever snapshot it is reached: the last one before it, or the first.
 #[test]
 fn every_step_of_a_stream_can_be_revisited() {
-    use luge::files::checkpoint::Checkpoint;
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).to_str().expect("a path").to_owned();
     let (record, first) = (path("record"), path("first"));
@@ -492,7 +483,7 @@ fn every_step_of_a_stream_can_be_revisited() {
     assert!(end["loss"].as_f64().expect("a loss") < 1.0, "{end}");
 }
 
-/// A run of which only some iterates were compared says so after it was resumed, too.
+/// A run with only some iterates compared still says so after it was resumed.
 #[test]
 fn a_resumed_run_says_what_was_compared() {
     let folder = tempfile::tempdir().expect("a folder");

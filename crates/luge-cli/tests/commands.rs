@@ -1,6 +1,6 @@
 //! The command line as a user drives it: each file of `tests/cmd` is a session.
 //!
-//! `TRYCMD=overwrite cargo test -p luge --test commands` writes what is printed now into the files.
+//! `TRYCMD=overwrite cargo test -p luge-cli --test commands` rewrites the files with the current output.
 
 #[test]
 fn every_session_goes_as_written() {

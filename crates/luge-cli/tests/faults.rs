@@ -1,9 +1,9 @@
 //! Memory that fails: the whole command line over an allocator that refuses some allocations. Each command is run with
 //! the n-th allocation refused, alone and with all that follow, for n spread over the run. It ends with words, and
-//! every file is whole or absent. `LUGE_TEST=cases=N` says how many n are tried.
+//! every file is whole or absent. `LUGE_TEST=cases=N` sets the number of n.
 //!
 //! An allocation that cannot fail, as Rust's collections make them, ends the process with the runtime's own words.
-//! The same allocator counts: work that must grow linearly is held to that.
+//! The same allocator counts allocations: work that must grow linearly is checked for that.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::{
@@ -66,7 +66,7 @@ mod allocator {
     static ALLOCATOR: Refusing = Refusing;
 }
 
-/// What a process is told: `count`, or the first and the last allocation to refuse.
+/// The argument of a process: `count`, or the first and the last allocation to refuse.
 const FAULT: &str = "LUGE_FAULT";
 
 fn main() -> ExitCode {
@@ -206,7 +206,7 @@ const LEARNER: &str = "learner sum(x: [fix<I,F>; M], y: fix<I,F>) -> theta: [fix
 }
 ";
 
-/// A learner of so many statements.
+/// A learner with this number of statements.
 fn long_learner(n_statements: usize) -> String {
     let statements: String =
         (0..n_statements).map(|i| format!("    theta[{}] += {};\n", i % 3, i % 7)).collect();

@@ -1,4 +1,4 @@
-//! Files that commands write: never over a file unasked, never over what they read, never over what is no file.
+//! Files that commands write: an existing file is replaced only on request, and never an input or something that is no file.
 
 use std::{
     fs,
@@ -32,7 +32,7 @@ impl Desk {
         assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// What is said to a command line that is refused as wrong usage.
+    /// The message for a command line that is refused as wrong usage.
     fn refused(&self, line: &str) -> String {
         let output = self.luge(line);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -130,7 +130,7 @@ fn links_and_devices_stay_what_they_are() {
     fs::write(desk.0.path().join("theirs"), "somebody's").expect("a file");
     std::os::unix::fs::symlink("theirs", desk.0.path().join("link")).expect("a link");
     for (writer, _) in WRITERS {
-        // What a file is written as, `convert` and `export` tell from its name.
+        // `convert` and `export` choose the format by the file's name.
         let to = if writer.starts_with("convert") { " --to tm" } else { "" };
         assert!(desk.refused(&format!("{writer} link --force{to}")).contains("is a link"), "{writer}");
         assert!(desk.refused(&format!("{writer} /dev/null --force{to}")).contains("is a device"), "{writer}");
@@ -139,7 +139,7 @@ fn links_and_devices_stay_what_they_are() {
     assert_eq!(desk.read("theirs"), b"somebody's");
 }
 
-/// A checkpoint of the same run is written over unasked, one of another run is not.
+/// A checkpoint of the same run is replaced without --force, one of another run is not.
 #[test]
 fn only_checkpoints_of_the_same_run_are_replaced() {
     let desk = Desk::new();

@@ -1,4 +1,4 @@
-//! `--proofs`: Rocq is asked, and what is proved is said only where it has accepted the network.
+//! `--proofs`: Rocq checks the network, and a proof is reported only if it accepts.
 //!
 //! Needs Rocq and the proofs built (`.ci/proofs`), so it runs with `LUGE_TEST=proofs` in the environment.
 
@@ -11,7 +11,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The exit status, what is printed, and what is said of a failure.
+/// The exit status, standard output and standard error.
 fn luge(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_luge")).current_dir(folder).args(args).output();
     let output = output.expect("a process");

@@ -1,6 +1,6 @@
 //! The console sessions of the documentation: every command is run, and its output compared with the page.
 //!
-//! A line `...` on a page stands for any number of lines, and a word `[..]` for any word.
+//! A line `...` on a page matches any number of lines, and a word `[..]` any word.
 
 use std::{
     fs::{self, File},
@@ -27,7 +27,7 @@ impl Layout {
     }
 }
 
-/// Whether a page's pieces stand for printed ones.
+/// Whether the pieces of a page match printed ones.
 fn matches(page: &[&str], printed: &[&str]) -> bool {
     match (page, printed) {
         ([], []) => true,
@@ -39,7 +39,7 @@ fn matches(page: &[&str], printed: &[&str]) -> bool {
     }
 }
 
-/// The fenced blocks of a page: what stands behind the opening fence, and the content.
+/// The fenced blocks of a page: the text after the opening fence, and the content.
 fn blocks(page: &str) -> Vec<(&str, &str)> {
     let fenced = page.split("\n```").skip(1).step_by(2);
     fenced.map(|block| block.split_once('\n').expect("a line behind the fence")).collect()

@@ -1,5 +1,5 @@
-//! Files as the sites write them and as people have them, one test for each way in which they were refused or misread. The
-//! machines are those of tests/suite, which every reader is held to; here they pass through the whole command.
+//! Files as sites and people write them, one test for each way in which they were once refused or misread. The machines are
+//! those of tests/suite, which tests every reader; here they pass through the whole command.
 
 use std::{
     fs,
@@ -36,7 +36,7 @@ impl Desk {
         luge.args(line.split(' ')).current_dir(self.0.path()).output().expect("luge starts")
     }
 
-    /// What a command that succeeds prints, and what it says beside that.
+    /// Standard output and standard error of a command that succeeds.
     fn done(&self, line: &str) -> (String, String) {
         let output = self.luge(line);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -44,7 +44,7 @@ impl Desk {
         (text(&output.stdout), text(&output.stderr))
     }
 
-    /// What is said to a command that fails: one finding or one reason.
+    /// The message of a command that fails: one finding or one reason.
     fn failed(&self, line: &str) -> String {
         let output = self.luge(line);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -53,14 +53,14 @@ impl Desk {
     }
 }
 
-/// Asserts that a run ends so, after so many steps.
+/// Asserts how a run ends, and after which number of steps.
 fn check_run(desk: &Desk, line: &str, outcome: &str, steps: u64) {
     let (printed, _) = desk.done(line);
     let expected = format!("outcome    {outcome}\nsteps      {steps}\n");
     assert!(printed.starts_with(&expected), "{line}: {printed}");
 }
 
-/// Findings in what was said: each is shown at its place in a file.
+/// The findings in a message; each is shown at its place in a file.
 fn n_findings(said: &str) -> usize {
     said.matches("╭─[").count()
 }

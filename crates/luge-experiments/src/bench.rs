@@ -14,7 +14,7 @@ use luge_landscape::LandscapeKind;
 use luge_machine::{Input, Machine, Simulator, SymbolId, TapeInput, formats::Format};
 use serde::Serialize;
 
-use contenders::{Contender, Made, Subject};
+use contenders::{Contender, DENSE, EXACT, Made, SPARSE, STEPS, landscape};
 use luge::job::JobError;
 use reference::Table as Rules;
 
@@ -22,7 +22,7 @@ use reference::Table as Rules;
 const FIVE_STATES: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
 /// The champion with two states and four symbols, 3,932,964 steps.
 const FOUR_SYMBOLS: &str = "1RB2LA1RA1RA_1LB1LA3RB1RZ";
-/// Runs to and fro between the ends of what lies on its tape.
+/// Runs back and forth between the ends of its input.
 const SHUTTLE: &str = "0LB1RA_0RA1LB";
 
 /// Cells of the dense engine's landscape; fast engines grow their own tapes.
@@ -31,7 +31,7 @@ const DENSE_CELLS: usize = 1021;
 /// How much to measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
-    /// How often each run is repeated.
+    /// The number of repetitions of each run.
     pub repeats: u32,
     /// The most steps of one run.
     pub most_steps: u64,
@@ -60,13 +60,13 @@ impl Effort {
 /// One line of figures.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Figure {
-    /// Who ran.
+    /// The name of the engine or simulator.
     pub name: String,
-    /// Steps made.
+    /// The number of steps.
     pub steps: u64,
     /// Steps per second.
     pub per_second: f64,
-    /// That, divided by the reference's.
+    /// The speed divided by that of the reference.
     pub ratio: f64,
     /// Bytes for cells, where an engine keeps them.
     pub cell_bytes: Option<usize>,
@@ -107,7 +107,7 @@ pub struct Report {
     pub peak_memory: u64,
 }
 
-/// Runs several times; the least seconds, and what the last run made.
+/// Runs several times. Returns the result of the last run, and the seconds of the fastest one.
 fn best(repeats: u32, mut run: impl FnMut() -> Made) -> (Made, f64) {
     let (mut least, mut made) = (f64::INFINITY, Made::default());
     for _ in 0..repeats.max(1) {
@@ -188,26 +188,26 @@ fn champion(title: &str, line: &str, effort: Effort) -> Comparison {
     }
     measure("Luge's simulator", &mut || simulate(&machine, &Input::blank(), effort.most_steps));
     for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
-        let subject = Subject::landscape(&machine, &Input::blank(), kind, None);
-        for contender in [Contender::Exact, Contender::Steps, Contender::Sparse] {
-            let name = format!("{} on {}", contender.word(), kind.word());
-            measure(&name, &mut || subject.run(contender, effort.most_steps));
+        let plan = landscape(&machine, &Input::blank(), kind, None);
+        for contender in [EXACT, STEPS, SPARSE] {
+            let name = format!("{} on {}", contender.name, kind.word());
+            measure(&name, &mut || contender.trace(&plan, effort.most_steps));
         }
-        let wide = Subject::landscape(&machine, &Input::blank(), kind, Some(DENSE_CELLS));
+        let wide = landscape(&machine, &Input::blank(), kind, Some(DENSE_CELLS));
         let name = format!("dense on {}, 1,021 cells", kind.word());
-        measure(&name, &mut || wide.run(Contender::Dense, effort.dense_steps));
+        measure(&name, &mut || DENSE.trace(&wide, effort.dense_steps));
     }
     Comparison::new(title, "tuned simulator", figures)
 }
 
-/// Makes something of a size to train, and says for how many steps.
+/// Creates a machine of some size with its input, and the number of steps to train.
 type Sized = fn(usize) -> (Machine, Input, u64);
 
 /// What grows: its name, the engines, the sizes, and what is trained.
 fn growing(effort: Effort) -> [(&'static str, Vec<Contender>, Vec<usize>, Sized); 3] {
     let cells = std::iter::successors(Some(1000), |n_cells| Some(n_cells * 10));
     let cells = cells.take_while(|&n_cells| n_cells <= effort.most_cells).collect();
-    let all = vec![Contender::Sparse, Contender::Steps, Contender::Exact];
+    let all = vec![SPARSE, STEPS, EXACT];
     [
         ("cells visited, to and fro", all.clone(), cells, |n_cells| {
             let ones = TapeInput { symbols: vec![SymbolId(1); n_cells], head: 0 };
@@ -228,15 +228,15 @@ fn growth(what: &str, engines: &[Contender], sizes: &[usize], sized: Sized, effo
     let row = |&size: &usize| {
         let (machine, input, steps) = sized(size);
         let steps = steps.min(effort.most_steps.saturating_mul(10));
-        let subject = Subject::landscape(&machine, &input, LandscapeKind::Compact, None);
+        let plan = landscape(&machine, &input, LandscapeKind::Compact, None);
         let time = |&engine: &Contender| {
-            let (made, seconds) = best(effort.repeats.min(3), || subject.run(engine, steps));
+            let (made, seconds) = best(effort.repeats.min(3), || engine.trace(&plan, steps));
             seconds * 1e9 / made.steps as f64
         };
         (size as u64, engines.iter().map(time).collect())
     };
     let rows = sizes.iter().map(row).collect();
-    let engines = engines.iter().map(|engine| engine.word().to_owned()).collect();
+    let engines = engines.iter().map(|engine| engine.name.to_owned()).collect();
     Growth { what: what.to_owned(), engines, rows }
 }
 

@@ -36,7 +36,7 @@ pub type Theta = [f64; N_WEIGHTS];
 pub struct DescentOptions {
     /// The learning rate.
     pub rate: f64,
-    /// How many gradient steps are made.
+    /// The number of gradient steps.
     pub steps: u64,
 }
 
@@ -83,10 +83,10 @@ pub struct Search {
     pub loss: f64,
     /// Its place in the order of the search, counted from 0.
     pub index: usize,
-    /// All that were tried.
+    /// The number of candidates.
     #[serde(rename = "tried")]
     pub n_tried: usize,
-    /// How many are as good.
+    /// The number of candidates that are as good.
     #[serde(rename = "best")]
     pub n_best: usize,
 }
@@ -189,7 +189,7 @@ impl Comparison {
         Self { descents: (0..n_seeds).map(descend).collect(), search: Search::run() }
     }
 
-    /// How many runs of gradient descent ended so.
+    /// The number of runs of gradient descent with this ending.
     pub fn count(&self, ending: Ending) -> usize {
         self.descents.iter().filter(|descent| descent.ending() == ending).count()
     }
@@ -202,7 +202,7 @@ impl Comparison {
         losses
     }
 
-    /// The losses that stuck runs ended with, to three digits, and how many runs ended there.
+    /// The final losses of stuck runs, to three digits, and the number of runs that ended there.
     pub fn levels(&self) -> Vec<(f64, usize)> {
         let stuck = self.descents.iter().filter(|descent| descent.ending() == Ending::Stuck);
         let mut losses: Vec<f64> = stuck.map(|d| (d.loss * 1000.0).round() / 1000.0).collect();

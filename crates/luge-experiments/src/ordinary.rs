@@ -22,84 +22,52 @@ luge_net::names!(Optimiser, "optimiser", Sgd "SGD", Adam "Adam");
 
 /// A network with ReLU layers and one logistic output, in f32.
 pub struct Ordinary {
-    layers: Vec<(Var, Var)>,
-    /// The same weights as plain numbers, which the optimiser moves.
-    blocks: Vec<Block>,
+    /// The weights and the biases of each layer, in turn.
+    weights: Vec<Var>,
+    /// For Adam, the running means of each gradient and of its square.
+    moments: Vec<(Tensor, Tensor)>,
     optimiser: Optimiser,
     rate: f64,
-    /// Of Adam: the decays to the power of the steps made.
+    /// For Adam, the decays to the power of the number of steps.
     powers: (f64, f64),
 }
 
-/// The weights or biases of a layer; of Adam also the mean of their gradients and of the squares.
-struct Block {
-    weights: Vec<f32>,
-    mean: Vec<f32>,
-    square: Vec<f32>,
-}
-
-impl Block {
-    fn new(weights: Vec<f32>) -> Self {
-        let (mean, square) = (vec![0.0; weights.len()], vec![0.0; weights.len()]);
-        Self { weights, mean, square }
-    }
-
-    fn sgd(&mut self, gradient: &[f32], rate: f32) {
-        for (weight, slope) in self.weights.iter_mut().zip(gradient) {
-            *weight -= rate * slope;
-        }
-    }
-
-    /// `powers`: the decays to the power of the steps made, this one included.
-    fn adam(&mut self, gradient: &[f32], rate: f64, powers: (f64, f64)) {
-        let (keep, keep_square) = (DECAY.0 as f32, DECAY.1 as f32);
-        let rate = (rate / (1.0 - powers.0)) as f32;
-        let scale = (1.0 / (1.0 - powers.1)) as f32;
-        let moments = self.mean.iter_mut().zip(&mut self.square);
-        for ((weight, (mean, square)), &slope) in self.weights.iter_mut().zip(moments).zip(gradient) {
-            *mean = keep * *mean + (1.0 - keep) * slope;
-            *square = keep_square * *square + (1.0 - keep_square) * slope * slope;
-            *weight -= rate * *mean / ((scale * *square).sqrt() + TINY);
-        }
-    }
-}
-
+/// Adam's decays, and what keeps its divisor from being 0.
 const DECAY: (f64, f64) = (0.9, 0.999);
-const TINY: f32 = 1e-8;
+const TINY: f64 = 1e-8;
 
 impl Ordinary {
-    /// A network with these widths, from the features to the one output; weights are drawn by He's rule, biases are 0.
+    /// A network with these widths, from the features to the one output. Weights are drawn by He's rule; biases are 0.
     ///
     /// # Errors
     /// If tensors cannot be made.
     pub fn new(widths: &[usize], optimiser: Optimiser, rate: f64, seed: u64) -> Result<Self, TrainError> {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
-        let (mut layers, mut blocks) = (Vec::new(), Vec::new());
+        let mut weights = Vec::new();
         for pair in widths.windows(2) {
             let (from, to) = (pair[0], pair[1]);
             let spread = (2.0 / from as f64).sqrt();
             let normal = Normal::new(0.0, spread).map_err(|_| TrainError::Shapes { what: "widths" })?;
-            let weights: Vec<f32> = (0..from * to).map(|_| normal.sample(&mut generator) as f32).collect();
-            let drawn = Tensor::from_slice(&weights, (from, to), &Device::Cpu)?;
-            layers.push((Var::from_tensor(&drawn)?, Var::zeros((1, to), DType::F32, &Device::Cpu)?));
-            blocks.extend([Block::new(weights), Block::new(vec![0.0; to])]);
+            let drawn: Vec<f32> = (0..from * to).map(|_| normal.sample(&mut generator) as f32).collect();
+            weights.push(Var::from_tensor(&Tensor::from_slice(&drawn, (from, to), &Device::Cpu)?)?);
+            weights.push(Var::zeros((1, to), DType::F32, &Device::Cpu)?);
         }
-        Ok(Self { layers, blocks, optimiser, rate, powers: (1.0, 1.0) })
+        let zeros = |var: &Var| Ok((var.zeros_like()?, var.zeros_like()?));
+        let moments = weights.iter().map(zeros).collect::<Result<_, TrainError>>()?;
+        Ok(Self { weights, moments, optimiser, rate, powers: (1.0, 1.0) })
     }
 
     /// The logits of samples, row by row.
     fn logits(&self, x: &Tensor) -> candle_core::Result<Tensor> {
         let mut value = x.clone();
-        for (layer, (weights, bias)) in self.layers.iter().enumerate() {
-            value = value.matmul(weights)?.broadcast_add(bias)?;
-            if layer + 1 < self.layers.len() {
-                value = value.relu()?;
-            }
+        for (layer, pair) in self.weights.chunks_exact(2).enumerate() {
+            value = if layer > 0 { value.relu()? } else { value };
+            value = value.matmul(&pair[0])?.broadcast_add(&pair[1])?;
         }
         Ok(value)
     }
 
-    /// One step on a batch; labels are 0 and 1. The mean of `log(1 + e^z) - y z`.
+    /// One step on a batch; labels are 0 and 1. The loss is the mean of `log(1 + e^z) - y z`.
     ///
     /// # Errors
     /// If automatic differentiation fails.
@@ -112,15 +80,13 @@ impl Ordinary {
         let loss = (softplus - (z * y)?)?.mean_all()?;
         let gradients = loss.backward()?;
         self.powers = (self.powers.0 * DECAY.0, self.powers.1 * DECAY.1);
-        let vars = self.layers.iter().flat_map(|(weights, bias)| [weights, bias]);
-        for (var, block) in vars.zip(&mut self.blocks) {
+        for (var, moments) in self.weights.iter().zip(&mut self.moments) {
             let Some(gradient) = gradients.get(var) else { continue };
-            let gradient = gradient.flatten_all()?.to_vec1::<f32>()?;
-            match self.optimiser {
-                Optimiser::Sgd => block.sgd(&gradient, self.rate as f32),
-                Optimiser::Adam => block.adam(&gradient, self.rate, self.powers),
-            }
-            var.set(&Tensor::from_slice(&block.weights, var.dims(), &Device::Cpu)?)?;
+            let change = match self.optimiser {
+                Optimiser::Sgd => (gradient * self.rate)?,
+                Optimiser::Adam => adam(moments, gradient, self.rate, self.powers)?,
+            };
+            var.set(&(var.as_tensor() - change)?)?;
         }
         Ok(())
     }
@@ -135,6 +101,22 @@ impl Ordinary {
         let z = self.logits(&x)?.detach().flatten_all()?.to_vec1::<f32>()?;
         Ok(z.iter().zip(y).filter(|(z, y)| (**z > 0.0) == (**y > 0.5)).count())
     }
+}
+
+/// What Adam subtracts from weights; it moves their moments. `powers` are the decays to the power of the number of steps,
+/// this one included.
+fn adam(
+    (mean, square): &mut (Tensor, Tensor),
+    gradient: &Tensor,
+    rate: f64,
+    powers: (f64, f64),
+) -> candle_core::Result<Tensor> {
+    // The complements of the decays in f32.
+    let rest = (f64::from(1.0 - DECAY.0 as f32), f64::from(1.0 - DECAY.1 as f32));
+    *mean = ((&*mean * DECAY.0)? + (gradient * rest.0)?)?;
+    *square = ((&*square * DECAY.1)? + ((gradient * rest.1)? * gradient)?)?;
+    let (rate, scale) = (rate / (1.0 - powers.0), 1.0 / (1.0 - powers.1));
+    (&*mean * rate)? / ((&*square * scale)?.sqrt()? + TINY)?
 }
 
 #[cfg(test)]

@@ -32,13 +32,8 @@ pub struct Tolerance {
 pub enum Verdict {
     /// Every iterate was the machine's configuration.
     Exact,
-    /// The first iterate that was not the machine's configuration.
-    Mismatch {
-        /// Its step.
-        step: u64,
-        /// What differed.
-        why: String,
-    },
+    /// An iterate was not the machine's configuration.
+    Mismatch(FirstMismatch),
     /// Every iterate was right, but training did not stop where the machine does.
     WrongEnd,
 }
@@ -87,7 +82,7 @@ impl Tolerance {
     }
 }
 
-/// How many traces were exact.
+/// The number of traces that were exact.
 pub fn n_exact(verdicts: &[Verdict]) -> usize {
     verdicts.iter().filter(|verdict| **verdict == Verdict::Exact).count()
 }
@@ -120,9 +115,10 @@ fn verdict(plan: &PreparedTrace) -> Result<Verdict, JobError> {
         0 => ControlFlow::Continue(()),
         _ => ControlFlow::Break(()),
     })?;
-    Ok(match &trace.first_mismatch {
-        Some(FirstMismatch { step, why }) => Verdict::Mismatch { step: *step, why: why.clone() },
-        None if trace.decodes_to_machine() => Verdict::Exact,
+    let exact = trace.decodes_to_machine();
+    Ok(match trace.first_mismatch {
+        Some(first) => Verdict::Mismatch(first),
+        None if exact => Verdict::Exact,
         None => Verdict::WrongEnd,
     })
 }

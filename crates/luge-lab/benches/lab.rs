@@ -16,7 +16,7 @@ use luge_lab::{Channel, Command, PreparedJob, RunRequest, Scene, moment, replay:
 use luge_train::{CacheLevel, Engine, Exact, StopRule};
 
 const FIVE: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
-/// The same machine, which goes on where that one halts.
+/// The same machine, except that it continues where the other one halts.
 const ENDLESS: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RA0LA";
 /// Runs of the five-state busy beaver.
 const RUNS: u32 = 30;

@@ -134,7 +134,7 @@ impl Message {
         Self::of(kind).with(kind, view)
     }
 
-    /// What went wrong in a run that goes on.
+    /// An error in a run that continues.
     pub(super) fn failed(error: impl ToString) -> Self {
         Self::of("failed").with("message", error.to_string())
     }

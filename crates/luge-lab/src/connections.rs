@@ -1,4 +1,4 @@
-//! Accepts connections within limits: a request must arrive in time, and only so many connections are open at once.
+//! Accepts connections within limits on their number and on the time that a request may take to arrive.
 
 use std::{io, sync::Arc, time::Duration};
 

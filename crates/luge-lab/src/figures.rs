@@ -11,13 +11,16 @@ use std::{
 };
 
 use luge::{
-    job::catalogue::STREAM_LEARNERS,
+    job::{Job, TraceJob, catalogue::STREAM_LEARNERS, source::Source},
     stream::{Draw, Samples, StreamJob},
 };
+use luge_landscape::LandscapeKind;
+use luge_net::Values;
+use luge_train::{Dense, Engine, Precision, Rate};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{StreamRecording, command::Message};
+use super::{PreparedJob, StreamRecording, command::Message, views};
 
 /// The data of a figure; the page shows any error as text.
 type FigureResult = Result<Value, Box<dyn Error>>;
@@ -56,7 +59,7 @@ pub enum Figure {
         /// The labels that the reader has set.
         labels: Vec<f64>,
     },
-    /// A perceptron beside ordinary gradient descent.
+    /// A perceptron compared with ordinary gradient descent.
     Lines {},
     /// An ordinary network, with a learner in its initial weights and with random ones.
     Ordinary {

@@ -4,29 +4,24 @@
 //! state. So a machine that has the states nearby, and one state in place of all others, has the same loss there, and
 //! its landscape is small enough to be built at once.
 
-use luge_landscape::{Control, Landscape, LandscapeOptions};
-use luge_machine::{Machine, Move, NormalForm, Pattern, StateId, Write, lowering::Lowered};
+use luge_landscape::{Control, Landscape};
+use luge_machine::{Machine, Move, NormalForm, Pattern, StateId, Write};
 
-use super::prepared_job::small_landscape;
+use super::Scene;
 
 /// The most states besides that of the vertex.
 const MAX_STATES: usize = 3;
 
 pub(super) struct Neighbourhood {
     pub(super) landscape: Landscape,
-    /// The whole machine's states in the order of this one; one more state stands for all others.
+    /// The states of the whole machine in the order of this one; one more state represents all others.
     states: Vec<StateId>,
 }
 
 impl Neighbourhood {
     /// The states around a vertex of the whole machine.
-    pub(super) fn of(
-        lowered: &Lowered,
-        around: &LandscapeOptions,
-        control: &Control,
-        vertex: usize,
-    ) -> Option<Self> {
-        let whole = lowered.normal.machine();
+    pub(super) fn of(scene: &Scene<'_>, control: &Control, vertex: usize) -> Option<Self> {
+        let whole = scene.lowered.normal.machine();
         let here = control.at(vertex);
         let n_copies = control.n_copied_states() / whole.states().len();
         let mut states = vec![here.state];
@@ -38,7 +33,7 @@ impl Neighbourhood {
             }
         }
         let normal = NormalForm::new(restricted(whole, &states)?).ok()?;
-        Some(Self { landscape: small_landscape(&normal, around)?, states })
+        Some(Self { landscape: scene.landscape_of(&normal)?, states })
     }
 
     /// The vertex of this machine for one of the whole machine.
@@ -50,7 +45,7 @@ impl Neighbourhood {
         Some(own.vertex_at(state * n_copies + at.copy, at.reads))
     }
 
-    /// The vertex of the whole machine for one of this machine; `None` if it stands for many.
+    /// The vertex of the whole machine for one of this machine; `None` if it represents several.
     pub(super) fn outside(&self, control: &Control, vertex: usize) -> Option<usize> {
         let at = self.landscape.control()?.at(vertex);
         let state = self.states.get(at.state.index())?;

@@ -1,5 +1,7 @@
 //! Prepares a job so that its run can be replayed.
 
+use std::sync::OnceLock;
+
 use luge::{
     data::{Range, Table},
     job::{
@@ -36,7 +38,7 @@ pub(super) const NEAR_CELLS: usize = 5;
 pub(super) const NEAR_HEAD: usize = 2;
 
 /// The most vertices of a machine whose small landscape is built once for all of them.
-const MAX_AROUND: usize = 1 << 13;
+const MAX_SMALL: usize = 1 << 13;
 
 /// The most cells of an input.
 pub(super) const MAX_INPUT: usize = 1 << 16;
@@ -56,9 +58,9 @@ pub struct PreparedJob {
     pub(super) run: Prepared,
     /// Rows that the learner does not see.
     pub(super) held_out: Option<Table>,
-    /// Options for small landscapes: few cells, the constants of the whole.
-    pub(super) around: LandscapeOptions,
-    near: Option<Landscape>,
+    /// Options for small landscapes with the constants of the whole, and the one of the whole machine if it is not too
+    /// large.
+    small: OnceLock<(LandscapeOptions, Option<Landscape>)>,
 }
 
 pub(super) enum Prepared {
@@ -78,7 +80,7 @@ pub struct Scene<'a> {
     pub kind: LandscapeKind,
     /// The network, its start, and when training is done.
     pub task: Task<'a>,
-    /// Where the tapes are, if the network has none of its own.
+    /// What the vertices mean, if the network has no tapes.
     pub inside: Inside<'a>,
     /// The machine's tapes in the network's.
     pub tapes: Tapes<'a>,
@@ -130,7 +132,6 @@ impl PreparedJob {
             }
             None => (state_lines(&loaded.machine, &source.text), Vec::new()),
         };
-        let (around, near) = run.around();
         Ok(Self {
             job: job.clone(),
             name: name(source, &loaded.machine),
@@ -139,17 +140,8 @@ impl PreparedJob {
             warnings: located(&loaded.warnings, &source.text),
             run,
             held_out,
-            around,
-            near,
+            small: OnceLock::new(),
         })
-    }
-
-    /// Number of tapes of the machine.
-    pub fn n_tapes(&self) -> usize {
-        match &self.run {
-            Prepared::Trace(plan) => plan.machine.n_tapes(),
-            Prepared::Training(lesson) => lesson.learner().machine().n_tapes(),
-        }
     }
 
     /// The network, and what its parts mean.
@@ -157,8 +149,7 @@ impl PreparedJob {
     /// # Errors
     /// If its start is no configuration of the landscape.
     pub fn scene(&self) -> Result<Scene<'_>, RunError> {
-        let near = self.near.as_ref();
-        Ok(match &self.run {
+        let mut scene = match &self.run {
             Prepared::Trace(plan) => Scene {
                 prepared: self,
                 machine: &plan.machine,
@@ -168,7 +159,7 @@ impl PreparedJob {
                 inside: Inside::Landscape(&plan.landscape),
                 tapes: Tapes::new(&plan.machine, &plan.lowered, plan.window.first.clone()),
                 control: plan.landscape.control(),
-                near: if plan.landscape.control().is_none() { Some(&plan.landscape) } else { near },
+                near: plan.landscape.control().is_none().then_some(&plan.landscape),
                 bounds: plan.landscape.bounds(),
                 lesson: None,
             },
@@ -183,12 +174,15 @@ impl PreparedJob {
                     inside: Inside::Extended(extended),
                     tapes: Tapes::new(learner.machine(), learner.lowered(), lesson.window().first.clone()),
                     control: extended.control(),
-                    near,
+                    near: None,
                     bounds: lesson.loss_levels(),
                     lesson: Some(lesson),
                 }
             }
-        })
+        };
+        let (_, near) = self.small.get_or_init(|| scene.small_landscape());
+        scene.near = scene.near.or(near.as_ref());
+        Ok(scene)
     }
 }
 
@@ -196,9 +190,28 @@ impl Scene<'_> {
     /// The run before its first step.
     ///
     /// # Errors
-    /// If the engine asked for cannot run it.
+    /// If the requested engine cannot run it.
     pub fn replay(&self) -> Result<Replay<'_>, EngineError> {
         Replay::new(self)
+    }
+
+    /// The options for small landscapes, and the small landscape of the whole machine if that is not too large.
+    fn small_landscape(&self) -> (LandscapeOptions, Option<Landscape>) {
+        let constants = self.task.network.sparse_layers().ok().map(constants_of);
+        let options = LandscapeOptions {
+            constants: constants.unwrap_or_default(),
+            ..LandscapeOptions::new(self.kind, NEAR_CELLS)
+        };
+        let wanted = constants.is_some() && self.n_vertices() <= MAX_SMALL;
+        let landscape = || Landscape::build(&self.lowered.normal, &options).ok();
+        let landscape = if wanted { landscape() } else { None };
+        (options, landscape)
+    }
+
+    /// The landscape of a machine with few states, if one can be built with the constants of the whole.
+    pub(super) fn landscape_of(&self, normal: &NormalForm) -> Option<Landscape> {
+        let (options, _) = self.prepared.small.get()?;
+        Landscape::build(normal, options).ok()
     }
 }
 
@@ -256,36 +269,6 @@ fn held_out_rows(job: &TrainJob, lesson: &PreparedTraining, rows: &str) -> Resul
     Ok(Some(read().map_err(|error| JobError::Table { name: name.clone(), error: Box::new(error) })?))
 }
 
-impl Prepared {
-    /// The options for small landscapes, and the small landscape of the whole machine if that is not too large.
-    fn around(&self) -> (LandscapeOptions, Option<Landscape>) {
-        let (kind, network, lowered, n_vertices) = match self {
-            Self::Trace(plan) => {
-                let landscape = &plan.landscape;
-                (plan.options.landscape, landscape.network(), &plan.lowered, landscape.n_vertices())
-            }
-            Self::Training(lesson) => {
-                let extended = lesson.extended();
-                let lowered = lesson.learner().lowered();
-                (lesson.options().landscape, extended.network(), lowered, extended.n_vertices())
-            }
-        };
-        let constants = network.sparse_layers().ok().map(constants_of);
-        let around = LandscapeOptions {
-            constants: constants.unwrap_or_default(),
-            ..LandscapeOptions::new(kind, NEAR_CELLS)
-        };
-        let near = constants.filter(|_| n_vertices <= MAX_AROUND);
-        let near = near.and_then(|_| small_landscape(&lowered.normal, &around));
-        (around, near)
-    }
-}
-
-/// A landscape with few cells, if one can be built with these constants.
-pub(super) fn small_landscape(normal: &NormalForm, around: &LandscapeOptions) -> Option<Landscape> {
-    Landscape::build(normal, around).ok()
-}
-
 /// The constants that a network was built with.
 fn constants_of(layers: &SparseLayers) -> ConstantOptions {
     match layers.form {
@@ -301,7 +284,7 @@ fn constants_of(layers: &SparseLayers) -> ConstantOptions {
     }
 }
 
-/// The line in which a state's rules begin, for files that give a state a line of its own.
+/// The line in which the rules of each state begin, for formats that start a line for every state.
 fn state_lines(machine: &Machine, text: &str) -> Vec<Option<usize>> {
     let line_of = |name: &str| {
         let begins = |line: &str| {

@@ -30,6 +30,7 @@ pub use profile::{MAX_PROFILED, Profile};
 pub use spacetime::{MAX_ROWS, Part, Row, SpaceTime, Strip};
 pub use survey::Survey;
 pub use tapes::Tapes;
+pub(crate) use tapes::cell_weight;
 
 /// The most bytes of cells, at one number per cell, as an engine needs to resume from a stored frame. Longer runs are not followed.
 pub const MAX_CELL_BYTES: usize = 512 << 20;
@@ -190,12 +191,8 @@ impl<'a> Replay<'a> {
             return cells.map(|cell| engine.cell(track, cell) > 0.0).collect();
         }
         let snapshot = self.look(None);
-        let kept = snapshot.tapes.get(track);
-        let at = |cell: i64| {
-            let kept = kept.and_then(|tape| tape.cells.get(usize::try_from(cell - tape.first).ok()?));
-            kept.is_some_and(|value| value > 0.0)
-        };
-        cells.map(at).collect()
+        let weight = |cell: i64| cell_weight(snapshot.tapes.get(track)?, cell);
+        cells.map(|cell| weight(cell).is_some_and(|weight| weight > 0.0)).collect()
     }
 
     /// All parameters at this step; `None` if a tape has outgrown the network's matrices.
@@ -339,18 +336,19 @@ impl<'a> Replay<'a> {
     /// # Errors
     /// If no engine can run it.
     pub fn again(&self) -> Result<Box<dyn Engine + 'a>, EngineError> {
-        Ok(self.scene.task.open(CacheLevel::Macrosteps, None)?.0)
+        self.engine_from(None)
     }
 
-    /// An engine at a snapshot of the run.
-    fn engine_from(&self, snapshot: &Snapshot) -> Result<Box<dyn Engine + 'a>, EngineError> {
-        Ok(self.scene.task.open(CacheLevel::Macrosteps, Some((snapshot, None)))?.0)
+    /// An engine at a snapshot of the run, or at its start.
+    fn engine_from(&self, from: Option<&Snapshot>) -> Result<Box<dyn Engine + 'a>, EngineError> {
+        let from = from.map(|snapshot| (snapshot, None));
+        Ok(self.scene.task.open(CacheLevel::Macrosteps, from)?.0)
     }
 
     /// An engine at the last frame at or before a step.
     fn engine_before(&self, step: u64) -> Result<Box<dyn Engine + 'a>, EngineError> {
         let snapshot = self.frames.before(step).and_then(Frame::snapshot);
-        self.engine_from(&snapshot.ok_or(TrainError::Shapes { what: "frames" })?)
+        self.engine_from(Some(&snapshot.ok_or(TrainError::Shapes { what: "frames" })?))
     }
 
     /// An engine at a known step.
@@ -371,17 +369,15 @@ impl<'a> Replay<'a> {
     pub fn strip(&self, part: &Part, go_on: &mut dyn FnMut() -> bool) -> Result<Option<Strip>, EngineError> {
         let to = part.to.min(self.front());
         let from = part.from.min(to);
-        let n_rows = part.n_rows.min(MAX_ROWS).min(usize::try_from(to - from).unwrap_or(usize::MAX) + 1);
+        let n_rows = usize::try_from(to - from).map_or(MAX_ROWS, |steps| MAX_ROWS.min(steps + 1));
         let (mut engine, mut pace) = (self.engine_at(from)?, self.pace);
         let mut rows = Vec::with_capacity(n_rows);
-        for row in 0..n_rows as u64 {
-            let between = u128::from(to - from) * u128::from(row) / (n_rows as u128 - 1).max(1);
-            let step = from + between as u64;
+        for step in evenly_spaced(to - from, n_rows).map(|step| from + step) {
             if !pace.advance(&mut *engine, step, go_on)? || !go_on() {
                 return Ok(None);
             }
             let snapshot = self.scene.look(&*engine, None);
-            rows.push(Row::of_cells(step, &self.scene.tapes, &snapshot, part.tape, part.cells.clone()));
+            rows.push(Row::of_part(step, &self.scene.tapes, &snapshot, part));
         }
         Ok(Some(Strip::of(&rows, 0, Some(part.cells.clone()))))
     }
@@ -396,7 +392,13 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// The stop rule where the run is known to go on.
+/// `n` steps from 0 to `last`.
+pub(crate) fn evenly_spaced(last: u64, n: usize) -> impl Iterator<Item = u64> {
+    let share = move |i: usize| u128::from(last) * i as u128 / (n as u128 - 1).max(1);
+    (0..n).map(move |i| share(i) as u64)
+}
+
+/// The stop rule for steps before the end of the run.
 const ENDLESS: StopRule = StopRule { loss_at_most: f64::NEG_INFINITY, not_before: 0, most_steps: u64::MAX };
 
 /// Advances to a step before the end.

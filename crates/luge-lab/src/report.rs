@@ -10,7 +10,7 @@ use super::{
     assets::{self, ASSETS},
     views,
 };
-use crate::replay::{Profile, Replay, Strip, Survey};
+use crate::replay::{Profile, Replay, Strip, Survey, evenly_spaced};
 use luge::{draw::plot::grouped, run::engine::EngineError};
 
 /// The most moments that are recorded.
@@ -71,9 +71,8 @@ fn record(prepared: &PreparedJob, mut replay: Replay<'_>, n_moments: usize) -> R
     let n_moments = n_moments.min(usize::try_from(steps).unwrap_or(usize::MAX).saturating_add(1)).max(1);
     let every = n_moments.div_ceil(MAX_AROUND);
     let mut moments = Vec::with_capacity(n_moments);
-    for i in 0..n_moments {
-        let step = u128::from(steps) * i as u128 / (n_moments as u128 - 1).max(1);
-        replay.seek(step as u64, &mut || true)?;
+    for (i, step) in evenly_spaced(steps, n_moments).enumerate() {
+        replay.seek(step, &mut || true)?;
         let closely = i % every == 0 || i + 1 == n_moments;
         moments.push(json!({
             "moment": views::moment(&mut replay, RADIUS)?,

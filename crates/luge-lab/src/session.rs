@@ -17,6 +17,7 @@ use std::{
 };
 
 use luge::run::engine::EngineError;
+use serde_json::json;
 use web_time::Instant;
 
 use super::{
@@ -107,7 +108,7 @@ impl<'t> Page<'t> {
         Ok(())
     }
 
-    /// Whether the page still wants the current run: it is not closed, and has not asked for another one.
+    /// Whether the page still wants the current run: it is open, and has not requested another one.
     fn still_wanted(&mut self) -> bool {
         loop {
             match self.transport.receive(Duration::ZERO) {
@@ -122,7 +123,7 @@ impl<'t> Page<'t> {
         !self.disconnected && !self.waiting.iter().any(|command| matches!(command, Command::Open(_)))
     }
 
-    /// The run that the page asks for: the last one, if there are several requests.
+    /// Waits for the run that the page requests: the last one, if there are several requests.
     fn next_request(&mut self) -> Result<RunRequest, Disconnected> {
         loop {
             let command = self.next(Duration::from_secs(3600))?;
@@ -200,7 +201,7 @@ fn show(request: &RunRequest, page: &mut Page<'_>) -> Result<(), RunError> {
 /// Certifies a run in its own thread while the user watches; dropping it stops the thread.
 struct Prover {
     left: Arc<AtomicBool>,
-    /// `None` if the system gives no thread: then the page says that there is no proof.
+    /// `None` if the system provides no thread: then the page says that there is no proof.
     thread: Option<JoinHandle<Option<Proof>>>,
 }
 
@@ -230,7 +231,7 @@ enum Motion {
     Stopped,
     /// To a step, at full speed.
     To(u64),
-    /// Forwards, at so many steps a second or at full speed.
+    /// Forwards, at a number of steps per second or at full speed.
     Playing {
         speed: Option<f64>,
         since: Instant,

@@ -13,6 +13,8 @@ use luge_net::{NodeId, Values, evaluate_node, numbers::from_signs};
 use luge_train::{SparseStream, StreamEngine};
 use serde_json::{Value, json};
 
+use crate::replay::evenly_spaced;
+
 /// The most batches taken that are listed.
 const MAX_TAKES: usize = 512;
 
@@ -49,7 +51,7 @@ impl StreamRecording {
         }
         // Which moments are recorded depends on the batches taken, so the run is repeated.
         let last = report.steps;
-        let even = (0..n_moments as u64).map(|i| last * i / (n_moments as u64 - 1).max(1));
+        let even = evenly_spaced(last, n_moments);
         let close = takes.iter().take(MAX_CLOSE).flat_map(|(step, _)| [*step, step + 1]);
         let wanted: BTreeSet<u64> = even.chain(close).collect();
         let (mut watch, mut moments) = (Watch::new(&lesson)?, Vec::with_capacity(wanted.len()));

@@ -10,15 +10,21 @@ mod variables;
 mod whole_run;
 
 use luge::{
-    draw::edges::{control_name, vertex_name},
+    draw::edges::{Edge, OutgoingEdges, control_name, vertex_name},
+    files::predictor::Predictor,
+    run::engine::EngineError,
     training::PreparedTraining,
 };
-use luge_landscape::Landscape;
-use luge_machine::StateId;
-use luge_net::numbers::from_signs;
+use luge_landscape::{Configuration, Landscape};
+use luge_machine::{StateId, TapeId};
+use luge_net::{Values, numbers::from_signs};
+use luge_train::Snapshot;
 use serde_json::{Value, json};
 
-use super::{prepared_job::Scene, replay::Replay};
+use super::{
+    prepared_job::Scene,
+    replay::{End, Replay},
+};
 pub use around::around;
 pub(super) use boundary::boundary;
 pub use moment::moment;

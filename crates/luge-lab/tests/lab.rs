@@ -216,7 +216,7 @@ fn oversized_bodies_and_messages_are_refused_with_a_reason() {
         refused["refusal"]["message"].as_str().is_some_and(|m| m.contains("at most 1048576 bytes")),
         "{refused}"
     );
-    // The tab goes on.
+    // The tab still works.
     tab.run(FOUR);
     tab.hear("moment", |told| told["moment"]["step"] == 0);
 }
@@ -337,7 +337,7 @@ fn an_input_that_is_too_long_and_an_endless_seek_have_answers() {
     tab.hear("moment", |told| told["moment"]["step"] == 5 && told["busy"] == false);
 }
 
-/// Opens that come faster than they can be obeyed are not piled up: a run is prepared, a few wait, the others are told so.
+/// Requests that come too fast do not pile up: one run is prepared, a few wait, and the others are refused.
 #[test]
 fn opens_do_not_pile_up() {
     let (address, _) = start();
@@ -347,7 +347,7 @@ fn opens_do_not_pile_up() {
     }
     let refused = tab.hear("refused", |_| true);
     assert!(refused["refusal"]["message"].as_str().is_some_and(|m| m.contains("wait already")), "{refused}");
-    // The tab goes on all the same.
+    // The tab still works.
     eventually_opened(&mut tab);
 }
 

@@ -1,4 +1,4 @@
-//! Replays: any step of a run is what stepping there gives, and what is kept has a bounded size.
+//! Replays: any step equals the result of stepping there, and what is stored has a bounded size.
 
 use luge::{
     draw::loss_curve::{Extremes, LossCurve},
@@ -156,7 +156,7 @@ fn the_survey_sees_every_loss_of_a_short_run_and_every_row() {
             let line = &strip.pixels[row * strip.width..(row + 1) * strip.width];
             line.iter().filter(|&&pixel| pixel == [255, 255, 255]).count()
         };
-        // 13 ones at the end; the head stands on a zero.
+        // 13 ones at the end; the head is on a zero.
         assert_eq!((inked(0), inked(107)), (0, 13));
     });
 }
@@ -327,7 +327,7 @@ fn a_scout_finds_the_end_and_leaves_the_view_where_it_is() {
     });
 }
 
-/// The loss around a vertex, as the page is told it.
+/// The loss around a vertex, as it is sent to the page.
 fn around(job: &Job, step: u64) -> serde_json::Value {
     with(job, |scene| {
         let mut replay = scene.replay().expect("an engine");

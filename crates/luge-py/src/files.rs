@@ -1,4 +1,4 @@
-//! Writes files completely or not at all, and over existing ones only if asked.
+//! Writes files completely or not at all, and over existing ones only on request.
 
 use std::path::PathBuf;
 

@@ -89,7 +89,7 @@ impl Job {
         Ok(Inner::Train(job).into())
     }
 
-    /// Train a learner on a stream: rows of arrays, samples that are drawn, or those that ship with it. `asked`: JSON.
+    /// Train a learner on a stream: rows of arrays, samples that are drawn, or those that ship with it. `asked`: the options as JSON.
     #[staticmethod]
     fn stream(source: &Source, data: Option<Arrays<'_>>, asked: &str) -> Result<Self, Refusal> {
         Ok(Inner::Stream(stream_job(source, data, asked)?).into())

@@ -20,7 +20,7 @@ use crate::{
     watch::Watch,
 };
 
-/// A trained network, with its weights, what it was made from, and its certificate.
+/// A trained network, with its weights, its origin, and its certificate.
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Model {
     pub(crate) inner: AnyModel,

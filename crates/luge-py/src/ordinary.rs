@@ -16,7 +16,7 @@ use crate::{
 /// The weights and biases of each layer.
 type Layers<'py> = Vec<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>)>;
 
-/// The layers of a prepared network or of a trained model, the rate, and for how many steps each sample passes.
+/// The layers of a prepared network or of a trained model, the rate, and the number of steps for which each sample passes.
 #[pyfunction]
 pub(crate) fn ordinary<'py>(
     py: Python<'py>,

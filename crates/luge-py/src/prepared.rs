@@ -136,7 +136,7 @@ impl Prepared {
 
 #[pymethods]
 impl Prepared {
-    /// Of training on a table: what the simulator says theta is.
+    /// Of training on a table: theta, as the simulator computes it.
     #[getter]
     fn expected_theta(&self, py: Python<'_>) -> Result<Vec<f64>, Refusal> {
         let lesson = self.training()?;
@@ -190,7 +190,7 @@ impl Prepared {
         let Trained { summary, certified, model, first_mismatch, n_losses } =
             py.detach(|| self.inner.train(&mut watch))?;
         let (seen, record) = watch.finish()?;
-        // A run of which some losses were not seen is repeated when somebody wants to plot them.
+        // If some losses were not observed, the run is repeated when they are to be plotted.
         let whole = n_losses.is_none_or(|n_losses| seen.n_seen == n_losses);
         let curve = if whole { OnceLock::from(seen) } else { OnceLock::new() };
         let arrays = record.map(|record| handed_over(py, record));
@@ -238,7 +238,7 @@ impl Finished {
     }
 
     /// The program's variables after each of these numbers of steps, which must not fall: name, elements of an array, the lines in which
-    /// the name stands for it, and the values, one row per step.
+    /// the name means it, and the values, one row per step.
     fn variables<'py>(&self, py: Python<'py>, steps: Vec<u64>) -> Result<Vec<Values<'py>>, Refusal> {
         let Network::Training(lesson, job) = &*self.network else { return Ok(Vec::new()) };
         let at = || {
@@ -257,7 +257,7 @@ impl Finished {
         Ok(variables.into_iter().enumerate().map(of).collect())
     }
 
-    /// The loss over the steps, drawn as SVG; on landscape mlp it is not known beside the run.
+    /// The loss over the steps, drawn as SVG. On landscape mlp the losses are not known.
     fn plot(&self, py: Python<'_>, title: &str, subtitle: &str) -> Result<String, Refusal> {
         let (kind, levels) = match &*self.network {
             Network::Trace(plan) => (plan.options.landscape, plan.landscape.bounds()),

@@ -1,10 +1,10 @@
-//! A run step by step, on a thread that waits until Python asks for the next step.
+//! A run step by step, on a thread that waits until Python reads the step.
 
 use std::{
     ops::ControlFlow,
     sync::{
         Arc, Mutex,
-        mpsc::{Receiver, SyncSender, sync_channel},
+        mpsc::{Receiver, sync_channel},
     },
     thread,
 };
@@ -23,7 +23,7 @@ use crate::{
 /// One step of a run: the weights before it.
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Step {
-    /// Gradient steps made before.
+    /// The number of gradient steps before it.
     #[pyo3(get)]
     step: u64,
     /// The loss.
@@ -77,33 +77,29 @@ impl Step {
     }
 }
 
-/// An iterator over the steps of a run, which is made as far as it is read.
+/// An iterator over the steps of a run. The run advances as steps are read.
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Steps {
-    channels: Mutex<Option<Channels>>,
-}
-
-struct Channels {
-    asked: SyncSender<()>,
-    seen: Receiver<Result<Step, Refusal>>,
+    /// `None` after the end of the run, or after an interruption.
+    steps: Mutex<Option<Receiver<Result<Step, Refusal>>>>,
 }
 
 impl Steps {
     /// The steps of a trace or a training on a table.
     pub(crate) fn of(network: Arc<Network>) -> Self {
-        let (asked, ask) = sync_channel::<()>(0);
-        let (give, seen) = sync_channel::<Result<Step, Refusal>>(0);
+        // Without a buffer, the thread waits until its step is read.
+        let (sender, steps) = sync_channel(0);
         thread::spawn(move || {
-            let watch = |step: Step| match ask.recv() {
-                Ok(()) if give.send(Ok(step)).is_ok() => ControlFlow::Continue(()),
-                _ => ControlFlow::Break(()),
+            let watch = |step: Step| match sender.send(Ok(step)) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
             };
             if let Err(refusal) = run(&network, watch) {
                 // If the iterator was dropped, the error is dropped, too.
-                let _ = ask.recv().map(|()| give.send(Err(refusal)));
+                let _ = sender.send(Err(refusal));
             }
         });
-        Self { channels: Mutex::new(Some(Channels { asked, seen })) }
+        Self { steps: Mutex::new(Some(steps)) }
     }
 }
 
@@ -129,23 +125,12 @@ impl Steps {
 
     fn __next__(&self, py: Python<'_>) -> Result<Option<Step>, Refusal> {
         py.detach(|| {
-            let mut channels = self.channels.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            let next = channels.as_ref().map_or(Ok(None), Channels::next);
-            // Nothing follows the end, or an interruption in the middle of a step.
+            let mut steps = self.steps.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let next = steps.as_ref().map_or(Ok(None), |steps| wait(steps)?.transpose());
             if !matches!(next, Ok(Some(_))) {
-                *channels = None;
+                *steps = None;
             }
             next
         })
-    }
-}
-
-impl Channels {
-    /// Asks for a step and waits for it; signals are checked meanwhile.
-    fn next(&self) -> Result<Option<Step>, Refusal> {
-        if self.asked.send(()).is_err() {
-            return Ok(None);
-        }
-        wait(&self.seen)?.transpose()
     }
 }

@@ -113,9 +113,9 @@ impl Watch {
         flow
     }
 
-    /// Calls Python, which says whether to stop; an exception also stops the run.
-    fn call_python(&mut self, question: impl FnOnce(Python<'_>) -> PyResult<bool>) -> ControlFlow<()> {
-        match Python::attach(question) {
+    /// Calls Python, which returns whether to stop; an exception also stops the run.
+    fn call_python(&mut self, call: impl FnOnce(Python<'_>) -> PyResult<bool>) -> ControlFlow<()> {
+        match Python::attach(call) {
             Ok(false) => ControlFlow::Continue(()),
             Ok(true) => ControlFlow::Break(()),
             Err(error) => {
@@ -163,8 +163,8 @@ pub(crate) fn head(moment: &RunProgress<'_>, track: usize, first: i64) -> i64 {
     moment.engine.head(track).map_or(NOWHERE, |cell| cell + first)
 }
 
-/// Runs work that cannot be watched on a thread of its own, and checks signals meanwhile. If a signal raises an exception, the thread
-/// is left to end by itself, and its result is dropped.
+/// Runs work that cannot be watched on a separate thread, and checks signals meanwhile. If a signal raises an exception, the thread
+/// continues, and its result is dropped.
 pub(crate) fn on_thread<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,

@@ -2,7 +2,7 @@
 
 use luge_experiments::bench::{Comparison, Effort, Growth, Report, run as measure};
 
-use super::{Failure, columns, note, show};
+use crate::cli::command_prelude::*;
 
 /// Measure engines and simulators side by side
 ///

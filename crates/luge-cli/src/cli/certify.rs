@@ -1,15 +1,15 @@
 //! `luge certify`: verifies a model.
 
-use std::{ops::ControlFlow, path::PathBuf};
+use std::ops::ControlFlow;
 
 use luge::{
-    files::{AnyModel, audit::unknown, rocq},
+    files::{audit::unknown, rocq},
     job::Data,
-    object,
     training::Claim,
 };
 
-use super::{Failure, Progress, prover, read_text, show_rows, verdict};
+use super::prover;
+use crate::cli::command_prelude::*;
 
 /// Verify a model: simulate its machine on the data, train the network again, and compare
 ///

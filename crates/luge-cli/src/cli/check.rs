@@ -1,14 +1,9 @@
 //! `luge check`: checks a program without data.
 
-use indicatif::HumanCount;
-use luge::{
-    job::{Source, program},
-    object,
-};
-use luge_machine::lowering::{Moves, lower};
+use luge::job::program;
 use luge_net::NumberFormat;
 
-use super::{Failure, count, sample_sizes, show_rows};
+use crate::cli::command_prelude::*;
 
 /// Check a Sled program without data, and show the size of its machine
 ///
@@ -63,6 +58,6 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         rows.row("weights", count(summary.weights));
         rows.row("tapes", format!("{} binary ones", summary.tapes));
         rows.row("states", count(summary.states));
-        rows.row("vertices", HumanCount(summary.vertices));
+        rows.row("vertices", count(summary.vertices));
     })
 }

@@ -1,13 +1,9 @@
 //! Circuits in place of machines, for `luge run`, `luge inspect` and `luge convert`.
 
-use std::path::Path;
-
-use indicatif::HumanCount;
 use luge::{
     JobError,
-    job::{Source, is_circuit},
+    job::is_circuit,
     mlp::{SampleStream, machine_circuit, until_halted},
-    object,
     stream::{Draw, Samples},
 };
 use luge_circuit::{
@@ -15,9 +11,9 @@ use luge_circuit::{
     aiger::{self, Encoding},
 };
 use luge_landscape::mlp::{CircuitNetwork, Float, MlpConstants};
-use luge_machine::{Input, Machine, Step};
+use luge_machine::{Input, Machine};
 
-use super::{Failure, Progress, count, show_rows, show_warnings};
+use crate::cli::command_prelude::*;
 
 /// The seed of the samples.
 const SEED: u64 = 0;
@@ -25,8 +21,8 @@ const SEED: u64 = 0;
 /// New inputs on which the output is tested.
 const N_NEW: usize = 200;
 
-/// The circuit of a source, with a warning for each finding; `None` if it is none. One that ships takes as many bits as its name says,
-/// otherwise `n_bits`.
+/// Reads the circuit of a source, and prints its warnings; `None` if the source is no circuit. A circuit that ships takes as many bits
+/// as its name says, otherwise `n_bits`.
 pub(super) fn read(source: &Source, n_bits: Option<usize>) -> Result<Option<Circuit>, Failure> {
     if !is_circuit(source) {
         return Ok(None);
@@ -72,8 +68,8 @@ pub(super) fn run(circuit: &Circuit, draw: Option<Draw>, limit: Step, json: bool
     };
     show_rows(json, &summary, |rows| {
         rows.row("outcome", outcome);
-        let taken = circuit.samples().map(|_| format!(", {} samples taken", HumanCount(samples)));
-        rows.row("cycles", format!("{}{}", HumanCount(cycles), taken.unwrap_or_default()));
+        let taken = circuit.samples().map(|_| format!(", {} samples taken", count(samples)));
+        rows.row("cycles", format!("{}{}", count(cycles), taken.unwrap_or_default()));
         let ones = simulator.registers().iter().filter(|&&bit| bit).count();
         rows.row("registers", format!("{} of {} are 1", count(ones), count(circuit.registers().len())));
         if let Some((right, all)) = right {
@@ -82,7 +78,7 @@ pub(super) fn run(circuit: &Circuit, draw: Option<Draw>, limit: Step, json: bool
     })
 }
 
-/// The circuit's samples; none if it takes none.
+/// The samples of a circuit; `None` if it takes none.
 fn samples(circuit: &Circuit, draw: Option<Draw>) -> Result<Option<Samples>, Failure> {
     let Some(shape) = circuit.samples() else { return Ok(None) };
     let draw = draw.ok_or_else(|| {
@@ -149,7 +145,7 @@ pub(super) fn inspect(circuit: &Circuit, json: bool) -> Result<(), Failure> {
         if let Some(network) = &profile.network {
             let (layers, widest) = (network.layers, count(network.widest));
             let widest = format!("{layers} layers of Linear and ReLU, the widest with {widest} units");
-            let (weights, nonzero) = (HumanCount(network.weights), count(network.nonzero));
+            let (weights, nonzero) = (count(network.weights), count(network.nonzero));
             rows.row("network", format!("{widest}; {weights} weights, {nonzero} are not 0"));
         }
     })

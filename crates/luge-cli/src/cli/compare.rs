@@ -2,14 +2,9 @@
 
 mod stream;
 
-use std::path::PathBuf;
-
-use indicatif::HumanCount;
-use luge::{draw::numeral, object};
 use luge_experiments::compare::{Comparison, Descent, DescentOptions, Ending, GRID};
-use serde::Serialize;
 
-use super::{Failure, ForceArg, Progress, Rows, count, numbers, place, show_rows, step_count};
+use crate::cli::command_prelude::*;
 
 /// Compare a learner that gradient descent runs with ordinary training
 ///
@@ -139,7 +134,7 @@ fn describe(rows: &mut Rows, args: &Args, comparison: &Comparison) {
         format!(
             "{} random starts, {} steps of rate {} each",
             count(comparison.descents.len()),
-            HumanCount(args.descent().steps),
+            count(args.descent().steps),
             args.descent().rate
         ),
     );

@@ -1,21 +1,15 @@
 //! `luge compile`: compiles a program to a machine or a circuit.
 
-use std::path::PathBuf;
-
-use indicatif::HumanCount;
 use luge::{
     StreamJob, TrainJob,
     data::Table,
-    files::{Output, summary},
-    job::Source,
+    files::summary,
     stream::{Order, Samples, StreamLandscape},
 };
-use luge_machine::{
-    formats::Format,
-    lowering::{Moves, lower},
-};
+use luge_machine::formats::Format;
 
-use super::{DataArgs, Failure, ForceArg, circuit, count, place, sample_sizes, show_notes, show_rows};
+use super::circuit;
+use crate::cli::command_prelude::*;
 
 /// Compile a Sled program to a Turing machine, and show its size
 ///
@@ -81,7 +75,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         rows.row("tracks", format!("{} binary tapes", size.tapes));
         rows.row("states", count(machine.states().len()));
         rows.row("rules", count(machine.n_rules()));
-        let vertices = HumanCount(size.vertices);
+        let vertices = count(size.vertices);
         rows.row("vertices", format!("{vertices}, for the symbols that states look at"));
     })
 }

@@ -3,7 +3,8 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{Cli, Failure, print};
+use super::Cli;
+use crate::cli::command_prelude::*;
 
 /// Print completions for a shell; for bash: luge completions bash > ~/.local/share/bash-completion/completions/luge
 #[derive(clap::Args)]

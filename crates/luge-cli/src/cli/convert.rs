@@ -1,14 +1,13 @@
 //! `luge convert`: converts a machine to another format, or to normal form.
 
-use std::path::Path;
-
 use luge_machine::{
     Input, Machine,
     formats::{Format, Obstacle, WriteOptions},
-    lowering::{Moves, expand_wildcards, lower},
+    lowering::expand_wildcards,
 };
 
-use super::{Failure, ForceArg, MachineArgs, circuit, format_parser, note, place, print};
+use super::circuit;
+use crate::cli::command_prelude::*;
 
 /// The most rules that `--expand` makes.
 const MAX_RULES: usize = 1_000_000;

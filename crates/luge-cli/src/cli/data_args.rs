@@ -1,18 +1,15 @@
 //! Arguments that describe a table.
 
-use std::{
-    path::{Path, PathBuf},
-    str::FromStr,
-};
+use std::str::FromStr;
 
 use luge::{
     data::{ClassCode, Missing, PrepareOptions, Scale, Split, decode},
-    files::{Outputs, bounded},
-    job::{Data, OpenError, Source, TrainJob, is_circuit, program},
+    files::bounded,
+    job::{Data, OpenError, TrainJob, is_circuit, program},
 };
 use luge_net::{NumberFormat, numbers::FormatError};
 
-use super::{Failure, note, word};
+use crate::cli::command_prelude::*;
 
 /// A table, its number format, and the constants of a program.
 #[derive(clap::Args)]
@@ -35,8 +32,18 @@ pub(super) struct CsvArgs {
     /// Set a constant of a program, as NAME=VALUE; repeat for several
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
-    #[command(flatten)]
-    columns: ColumnArgs,
+    /// Missing values: refuse them, replace them by the column's mean or zero, or drop the row
+    #[arg(long, value_name = "HOW", default_value = Missing::default().word(), value_parser = word::<Missing>(), requires = "data", help_heading = "Columns")]
+    missing: Missing,
+    /// Scale every feature: standard to mean 0 and deviation 1, minmax to the range 0 to 1; stored in the model
+    #[arg(long, value_name = "HOW", default_value = Scale::default().word(), value_parser = word::<Scale>(), requires = "data", help_heading = "Columns")]
+    scale: Scale,
+    /// One-hot encode features that contain words
+    #[arg(long, requires = "data", help_heading = "Columns")]
+    one_hot: bool,
+    /// Encode the classes of a target: signs -1 and 1, numbers 0, 1, 2 and so on, each with a column per class, or auto as the learner expects
+    #[arg(long, value_name = "HOW", default_value = ClassCode::default().word(), value_parser = word::<ClassCode>(), requires = "data", help_heading = "Columns")]
+    classes: ClassCode,
 }
 
 /// The same, and the rows that are held out of training.
@@ -65,23 +72,6 @@ impl FromStr for FormatArg {
     fn from_str(text: &str) -> Result<Self, FormatError> {
         if text == "auto" { Ok(Self::Auto) } else { text.parse().map(Self::Given) }
     }
-}
-
-/// How the columns of a table are prepared.
-#[derive(clap::Args, Clone, Copy)]
-struct ColumnArgs {
-    /// Missing values: refuse them, replace them by the column's mean or zero, or drop the row
-    #[arg(long, value_name = "HOW", default_value = Missing::default().word(), value_parser = word::<Missing>(), requires = "data", help_heading = "Columns")]
-    missing: Missing,
-    /// Scale every feature: standard to mean 0 and deviation 1, minmax to the range 0 to 1; stored in the model
-    #[arg(long, value_name = "HOW", default_value = Scale::default().word(), value_parser = word::<Scale>(), requires = "data", help_heading = "Columns")]
-    scale: Scale,
-    /// One-hot encode features that contain words
-    #[arg(long, requires = "data", help_heading = "Columns")]
-    one_hot: bool,
-    /// Encode the classes of a target: signs -1 and 1, numbers 0, 1, 2 and so on, each with a column per class, or auto as the learner expects
-    #[arg(long, value_name = "HOW", default_value = ClassCode::default().word(), value_parser = word::<ClassCode>(), requires = "data", help_heading = "Columns")]
-    classes: ClassCode,
 }
 
 /// Parses a share of the rows.
@@ -123,7 +113,7 @@ impl CsvArgs {
 
     /// The data, if any are named.
     pub(super) fn read(&self, split: Option<Split>) -> Result<Option<Data>, Failure> {
-        let ColumnArgs { missing, scale, one_hot, classes } = self.columns;
+        let Self { missing, scale, one_hot, classes, .. } = *self;
         let asked = PrepareOptions { missing, scale, one_hot, classes, split };
         let named = |place: &PathBuf| {
             let columns = (self.target.clone(), self.features.clone());

@@ -1,20 +1,16 @@
 //! `luge export`: writes a network for other programs.
 
-use std::path::PathBuf;
-
 use luge::{
     files::{
-        AnyModel, Output,
         export::{graph, stream_graph},
         rocq::{self, ProofExport, Theorem},
     },
     mlp::onnx,
     trace::{MAX_CELLS, TraceOptions},
 };
-use luge_landscape::LandscapeKind;
 
-use super::mlp::export_torch;
-use super::{Failure, ForceArg, MachineArgs, json_line, place, print, prover, read_text, up_to, word};
+use super::{mlp::export_torch, prover};
+use crate::cli::command_prelude::*;
 
 /// Write a model's network as a graph in JSON, with its initial weights
 ///

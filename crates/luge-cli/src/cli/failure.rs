@@ -8,7 +8,12 @@ use std::{error::Error, fmt, io, path::Path, process::ExitCode};
 use luge::{
     draw::edges::EdgesError,
     files::{Checkpoint, CheckpointError, OutputError},
-    job::{JobError, OpenError, ReadError, Source, auto_format::NoFormat, catalogue, circuits::MAX_BITS},
+    job::{
+        JobError, OpenError, ReadError, Source,
+        auto_format::NoFormat,
+        catalogue::{self, Shipped},
+        circuits::MAX_BITS,
+    },
     run::{EngineError, memory::TooMuch, revisit::RevisitError},
     trace::LONGEST_SEARCH,
     training::{Certificate, Claim},
@@ -62,7 +67,8 @@ struct Because {
 }
 
 /// One finding in a source text, as it is printed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{}", finding.message)]
 pub(super) struct Located {
     finding: Finding,
     label: LabeledSpan,
@@ -78,14 +84,6 @@ impl Located {
         Self { finding: Finding { message, help, ..finding.clone() }, label, excerpt }
     }
 }
-
-impl fmt::Display for Located {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.finding.message)
-    }
-}
-
-impl Error for Located {}
 
 impl Diagnostic for Located {
     fn severity(&self) -> Option<miette::Severity> {
@@ -355,17 +353,6 @@ impl Failure {
         }
     }
 
-    /// A learner that is neither a file nor one of those that ship.
-    pub(super) fn of_learner(named: &str, error: OpenError, ships: &[&str]) -> Self {
-        match error {
-            OpenError::Missing { .. } => Self::error(
-                format!("there is no file `{named}`, and no learner of that name ships"),
-                format!("{}give a file, or one of {}", did_you_mean(named, ships), ships.join(", ")),
-            ),
-            error => error.into(),
-        }
-    }
-
     /// A text that is not a machine.
     pub(super) fn of_reading(error: ReadError, source: &Source) -> Self {
         match error {
@@ -389,6 +376,21 @@ impl Failure {
         let findings = shown.map(|finding| Located::new(finding, source)).collect();
         Self { findings, ..Self::of(escape_control(&headline)) }
     }
+}
+
+/// Opens a learner: a file, or one of those that ship.
+pub(super) fn open_learner(
+    named: &str,
+    ships: impl IntoIterator<Item = &'static Shipped>,
+) -> Result<Source, Failure> {
+    Source::open(named).map_err(|error| {
+        let OpenError::Missing(_) = error else { return error.into() };
+        let names: Vec<&str> = ships.into_iter().map(|shipped| shipped.name).collect();
+        Failure::error(
+            format!("there is no file `{named}`, and no learner of that name ships"),
+            format!("{}give a file, or one of {}", did_you_mean(named, &names), names.join(", ")),
+        )
+    })
 }
 
 /// Prints a file's warnings on standard error.

@@ -1,13 +1,8 @@
 //! `luge fmt`: formats programs.
 
-use std::path::Path;
+use luge::{files::atomic_file, job::ProgramError};
 
-use luge::{
-    files::atomic_file,
-    job::{ProgramError, Source},
-};
-
-use super::{Failure, print};
+use crate::cli::command_prelude::*;
 
 /// Format Sled programs
 #[derive(clap::Args)]

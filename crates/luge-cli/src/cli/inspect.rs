@@ -3,22 +3,16 @@
 mod model;
 mod network;
 
-use indicatif::HumanCount;
-use luge::trace::MAX_CELLS;
-use luge::{
-    files::{AnyModel, summary::spelled},
-    job::Loaded,
-    object,
-};
-use luge_landscape::{LandscapeKind, VertexSet};
+use luge::{files::summary::spelled, job::Loaded, trace::MAX_CELLS};
+use luge_landscape::VertexSet;
 use luge_machine::{
-    Access, Input, Machine, Missing, Pattern, StateKind, Tape, TapeInput,
+    Access, Input, Missing, Pattern, StateKind, Tape, TapeInput,
     formats::Format,
-    lowering::{Moves, lower},
+    lowering::{Lowered, LoweringError, Size},
 };
-use serde::Serialize;
 
-use super::{Failure, MachineArgs, circuit, count, show_rows, up_to, word};
+use super::circuit;
+use crate::cli::command_prelude::*;
 use network::NetworkProfile;
 
 /// Describe a machine or a trained model
@@ -45,14 +39,6 @@ pub(super) struct Args {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
-}
-
-/// The size of a machine in normal form, or why it has none.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Lowering {
-    Possible { tapes: usize, states: usize, rules: usize, vertices: u64, steps_per_step: u64 },
-    Refused { refused: String },
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -106,6 +92,7 @@ fn describe(loaded: &Loaded, landscape: Option<NetworkProfile>, json: bool) -> R
             head: input.head,
         }
     });
+    let (lowered, strictly) = (lower(machine, Moves::Keep), lower(machine, Moves::Strict));
     let profile = object! {
         machine: machine.name(),
         format: loaded.format.map_or("", Format::slug),
@@ -120,8 +107,8 @@ fn describe(loaded: &Loaded, landscape: Option<NetworkProfile>, json: bool) -> R
             Missing::Halt => "halt",
             Missing::Reject => "reject",
         },
-        lowered: lowering(machine, Moves::Keep),
-        lowered_strictly: lowering(machine, Moves::Strict),
+        lowered: size(&lowered),
+        lowered_strictly: size(&strictly),
         landscape "with --landscape": landscape.as_ref().map(NetworkProfile::summary),
     };
     show_rows(json, &profile, |rows| {
@@ -147,25 +134,23 @@ fn describe(loaded: &Loaded, landscape: Option<NetworkProfile>, json: bool) -> R
         rows.row("rules", format!("{n_rules}, {n_wild} of them with wildcards"));
         let halts = profile.missing_rule == "halt";
         rows.row("missing rule", if halts { "halts, without a step" } else { "stops, rejecting" });
-        rows.row("lowered", described(&profile.lowered));
-        rows.row("lowered strictly", described(&profile.lowered_strictly));
+        rows.row("lowered", size_text(&lowered));
+        rows.row("lowered strictly", size_text(&strictly));
         landscape.iter().for_each(|network| network.add_to(rows));
     })
 }
 
-fn lowering(machine: &Machine, moves: Moves) -> Lowering {
-    match lower(machine, moves) {
-        Ok(lowered) => {
-            let report = lowered.report();
-            Lowering::Possible {
-                tapes: report.after.tapes,
-                states: report.after.states,
-                rules: report.after.rules,
-                vertices: report.after.vertices,
-                steps_per_step: report.steps_per_step,
-            }
-        }
-        Err(reason) => Lowering::Refused { refused: reason.to_string() },
+/// The size of a machine in normal form as JSON, or why it has none.
+fn size(lowered: &Result<Lowered, LoweringError>) -> impl Serialize {
+    let report = lowered.as_ref().ok().map(Lowered::report);
+    let after = report.as_ref().map(|report| report.after);
+    object! {
+        tapes "if there is one": after.map(|size| size.tapes),
+        states "likewise": after.map(|size| size.states),
+        rules "likewise": after.map(|size| size.rules),
+        vertices "likewise": after.map(|size| size.vertices),
+        steps_per_step "likewise": report.map(|report| report.steps_per_step),
+        refused "otherwise": lowered.as_ref().err().map(ToString::to_string),
     }
 }
 
@@ -173,14 +158,14 @@ fn visible(symbol: &str) -> String {
     if symbol.trim().is_empty() { symbol.replace(' ', "␣") } else { symbol.to_owned() }
 }
 
-fn described(lowering: &Lowering) -> String {
-    match lowering {
-        Lowering::Possible { tapes, states, rules, vertices, steps_per_step } => {
-            let tapes = if *tapes == 1 { "1 tape".to_owned() } else { format!("{tapes} tapes") };
-            let [states, rules, vertices] =
-                [*states as u64, *rules as u64, *vertices].map(|n| HumanCount(n).to_string());
-            format!("{tapes}, {states} states, {rules} rules, {vertices} vertices; steps x {steps_per_step}")
-        }
-        Lowering::Refused { refused } => format!("not possible: {refused}"),
-    }
+/// The same as text.
+fn size_text(lowered: &Result<Lowered, LoweringError>) -> String {
+    let report = match lowered {
+        Ok(lowered) => lowered.report(),
+        Err(reason) => return format!("not possible: {reason}"),
+    };
+    let Size { tapes, states, rules, vertices, .. } = report.after;
+    let tapes = if tapes == 1 { "1 tape".to_owned() } else { format!("{tapes} tapes") };
+    let (states, rules, vertices) = (count(states), count(rules), count(vertices));
+    format!("{tapes}, {states} states, {rules} rules, {vertices} vertices; steps x {}", report.steps_per_step)
 }

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use luge_lab::Lab;
 
-use super::{Failure, note, print};
+use crate::cli::command_prelude::*;
 
 /// Open a local page that shows gradient descent running a program
 ///

@@ -1,22 +1,11 @@
 //! `luge landscape`: shows the loss around the vertex of a step.
 
-use std::path::PathBuf;
-
 use luge::{
-    draw::{
-        edges::{Edge, OutgoingEdges},
-        numeral,
-    },
-    object,
+    draw::edges::{Edge, OutgoingEdges},
     trace::TraceOptions,
 };
-use luge_landscape::LandscapeKind;
-use luge_machine::Step;
-use serde::Serialize;
 
-use super::{
-    Failure, ForceArg, InputArgs, LandscapeArgs, MachineArgs, columns, count, place, show, step_count,
-};
+use crate::cli::command_prelude::*;
 
 /// The most edges in the table.
 const MAX_LISTED: usize = 10;

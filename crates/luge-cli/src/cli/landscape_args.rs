@@ -5,18 +5,17 @@ use luge::{
     job::JobError,
     trace::{MAX_CELLS, TraceOptions},
 };
-use luge_landscape::{ConstantOptions, LandscapeKind, VertexSet};
-use luge_machine::lowering::Moves;
+use luge_landscape::{ConstantOptions, VertexSet};
 use luge_net::Word;
 
-use super::{Failure, up_to, word};
+use crate::cli::command_prelude::*;
 
 #[derive(clap::Args)]
 pub(super) struct LandscapeArgs {
     /// The landscape to build
     #[arg(long, value_name = "KIND", default_value = LandscapeKind::default().word(), value_parser = landscape_choice())]
     landscape: LandscapeChoice,
-    /// The symbols that tell vertices apart: those a state looks at, or all, as in the paper
+    /// The symbols that distinguish vertices: those a state looks at, or all, as in the paper
     #[arg(long, value_name = "SET", default_value = VertexSet::default().word(), value_parser = word::<VertexSet>())]
     vertices: VertexSet,
     /// Cells per tape [default: as many as the run needs]

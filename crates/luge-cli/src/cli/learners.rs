@@ -1,12 +1,8 @@
 //! `luge learners`: the learners that ship.
 
-use luge::{
-    job::catalogue::{self, STREAM_LEARNERS, Shipped, ShippedLesson},
-    object,
-};
-use luge_landscape::LandscapeKind;
+use luge::job::catalogue::{self, STREAM_LEARNERS, Shipped, ShippedLesson};
 
-use super::{Failure, Rows, show_rows};
+use crate::cli::command_prelude::*;
 
 /// List the learners that ship, each with its data
 #[derive(clap::Args)]

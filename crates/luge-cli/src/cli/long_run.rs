@@ -3,7 +3,6 @@
 use std::{
     io::{self, IsTerminal},
     ops::ControlFlow,
-    path::{Path, PathBuf},
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
@@ -13,15 +12,13 @@ use std::{
 
 use luge::{
     draw::LossCurve,
-    files::{Checkpoint, Frame, Output, Outputs, Recorder, checkpoint::network_digest},
-    job::Job,
+    files::{Checkpoint, Frame, Recorder, checkpoint::network_digest},
     run::{ObservationRate, RunProgress, RunStats, memory::Bytes},
     stream::StreamMoment,
 };
-use luge_net::Network;
 use luge_train::{Outcome, Snapshot};
 
-use super::{Failure, PATIENCE, Progress, note, place};
+use crate::cli::command_prelude::*;
 
 /// A record that may become larger than this is announced, and again whenever its size doubles.
 const LARGE_RECORD: u64 = 64 << 20;
@@ -77,7 +74,7 @@ pub(super) struct RunArchive {
     /// The digest of the network, once it is needed.
     digest: OnceLock<String>,
     saved: Instant,
-    /// Where an interrupted run is saved without --checkpoint, once the user has been told.
+    /// Where an interrupted run is saved without --checkpoint, once that has been announced.
     fallback: Option<PathBuf>,
     /// Whether the run cannot be saved.
     unsaved: bool,
@@ -92,15 +89,21 @@ pub(super) struct Timing {
 }
 
 impl Timing {
-    /// Steps per second until the run's end.
-    pub(super) fn per_second(&self, outcome: Outcome) -> f64 {
-        outcome.steps().saturating_sub(self.from) as f64 / self.seconds.max(1e-9)
+    /// The speed until the run's end, as text.
+    pub(super) fn steps_per_second(&self, outcome: Outcome) -> String {
+        let steps = outcome.steps().saturating_sub(self.from);
+        format!("{} steps/s", count((steps as f64 / self.seconds.max(1e-9)) as u64))
+    }
+
+    /// The time and the speed, as text.
+    pub(super) fn text(&self, outcome: Outcome) -> String {
+        format!("{:.2} s, {}", self.seconds, self.steps_per_second(outcome))
     }
 }
 
 impl LongRunArgs {
-    /// Checks the places where the run is to be saved, and refuses a run that cannot be, with the reason and a remedy. An earlier checkpoint
-    /// of the same run is overwritten.
+    /// Checks the places where the run is to be saved. A run that cannot be saved is refused, with the reason and a remedy. An earlier
+    /// checkpoint of the same run is overwritten.
     pub(super) fn archive(
         &self,
         outputs: &mut Outputs,
@@ -202,7 +205,7 @@ impl RunArchive {
 /// Watches a run: shows its progress, collects its losses, and saves what is due.
 pub(super) struct Follower<'a> {
     archive: &'a mut RunArchive,
-    /// What is saved; none of a run that cannot be.
+    /// The network whose run is saved; `None` if the run cannot be saved.
     network: Option<&'a Network>,
     /// Whether steps are so slow that the clock is read after each.
     slow: bool,
@@ -244,7 +247,7 @@ impl Follower<'_> {
         finished.map_err(Into::into)
     }
 
-    /// Follows a run on a stream, of this many steps. A run that was stopped has no result.
+    /// Follows a run of this many steps on a stream. A run that was stopped has no result.
     pub(super) fn follow_stream<T, E: Into<Failure>>(
         mut self,
         steps: u64,
@@ -274,7 +277,7 @@ impl Follower<'_> {
         finished.map_err(Into::into)
     }
 
-    /// Saves what is due at one step. Stops the run if the user interrupts it or it cannot be saved.
+    /// Saves what is due at a step. Stops the run if the user interrupts it or it cannot be saved.
     fn observe(
         &mut self,
         step: u64,
@@ -290,8 +293,8 @@ impl Follower<'_> {
                 note(&format!("the record may grow to {}", Bytes(most)));
             }
         }
-        let told = archive.fallback.is_some() || archive.checkpoint.is_some() || archive.unsaved;
-        if !told && archive.saved.elapsed() >= PATIENCE {
+        let announced = archive.fallback.is_some() || archive.checkpoint.is_some() || archive.unsaved;
+        if !announced && archive.saved.elapsed() >= PATIENCE {
             let file = fallback_file();
             if io::stderr().is_terminal() {
                 note(&format!("Ctrl-C saves the run in {}; `luge resume` continues it", file.display()));

@@ -30,7 +30,7 @@ pub(super) fn run(_: &Args) -> Result<(), Failure> {
     let (connection, threads) = transport::stdio();
     let served = serve(connection);
     match served {
-        // An editor that has disconnected cannot be told.
+        // An editor that has disconnected gets no message.
         Err(error) if !error.channel_is_disconnected() => Err(broken(&error.to_string())),
         _ => threads.join().map_err(|error| broken(&error.to_string())),
     }
@@ -64,7 +64,7 @@ fn serve(connection: Connection) -> Result<(), ProtocolError> {
                 let response = server.answer(request);
                 server.send(response);
             }
-            Message::Notification(notification) => server.notified(notification),
+            Message::Notification(notification) => _ = server.notified(notification),
             Message::Response(_) => {}
         }
     }
@@ -104,29 +104,26 @@ impl Server {
         self.documents.get(uri.as_str())
     }
 
-    fn notified(&mut self, notification: Notification) {
+    /// Handles a notification. One that is invalid is ignored, as the protocol demands.
+    fn notified(&mut self, notification: Notification) -> Option<()> {
         match notification.method.as_str() {
             DidOpenTextDocument::METHOD => {
-                if let Some(opened) = params::<DidOpenTextDocument>(notification) {
-                    let item = opened.text_document;
-                    self.read(&item.uri, item.text, item.version);
-                }
+                let item = params::<DidOpenTextDocument>(notification)?.text_document;
+                self.read(&item.uri, item.text, item.version);
             }
             DidChangeTextDocument::METHOD => {
-                if let Some(mut changed) = params::<DidChangeTextDocument>(notification)
-                    && let Some(change) = changed.content_changes.pop()
-                {
-                    self.read(&changed.text_document.uri, change.text, changed.text_document.version);
-                }
+                let mut changed = params::<DidChangeTextDocument>(notification)?;
+                let (document, change) = (changed.text_document, changed.content_changes.pop()?);
+                self.read(&document.uri, change.text, document.version);
             }
             DidCloseTextDocument::METHOD => {
-                if let Some(closed) = params::<DidCloseTextDocument>(notification) {
-                    self.documents.remove(closed.text_document.uri.as_str());
-                    self.publish(PublishDiagnosticsParams::new(closed.text_document.uri, Vec::new(), None));
-                }
+                let uri = params::<DidCloseTextDocument>(notification)?.text_document.uri;
+                self.documents.remove(uri.as_str());
+                self.publish(PublishDiagnosticsParams::new(uri, Vec::new(), None));
             }
             _ => {}
         }
+        Some(())
     }
 
     /// Checks a text, and sends its errors.
@@ -149,7 +146,7 @@ fn answered<R: RequestKind>(request: Request, answer: impl FnOnce(R::Params) -> 
     }
 }
 
-/// The parameters of a notification; an invalid one is ignored, as the protocol demands.
+/// The parameters of a notification; `None` if they are invalid.
 fn params<N: NotificationKind>(notification: Notification) -> Option<N::Params> {
     serde_json::from_value(notification.params).ok()
 }

@@ -1,13 +1,13 @@
 //! Arguments that describe a machine and its input.
 
-use std::{fs::File, io::Read, path::Path};
+use std::{fs::File, io::Read};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use luge::job::{Loaded, Source, TraceJob, catalogue, program::EXTENSION};
-use luge_machine::{Step, formats::Format};
+use luge::job::{Loaded, TraceJob, catalogue, program::EXTENSION};
+use luge_machine::formats::Format;
 use luge_net::Word;
 
-use super::{Failure, show_warnings};
+use crate::cli::command_prelude::*;
 
 #[derive(clap::Args)]
 pub(super) struct MachineArgs {

@@ -2,7 +2,8 @@
 
 use clap::{Command, CommandFactory};
 
-use super::{Cli, Failure, print};
+use super::Cli;
+use crate::cli::command_prelude::*;
 
 /// Print the manual page of luge, or of one command; read it with: luge manual | man -l -
 #[derive(clap::Args)]

@@ -1,26 +1,17 @@
 //! Landscape mlp of `luge trace` and `luge stream`: SGD on an ordinary MLP runs a circuit.
 
-use std::path::{Path, PathBuf};
-
-use indicatif::HumanCount;
 use luge::{
     certificate::answer::verdict_on,
     draw::LossCurve,
-    files::Outputs,
     job::program::overflow,
     mlp::{MlpModel, PreparedMlp, TorchError, TorchExport},
-    object,
     stream::{StreamMoment, StreamReport},
 };
-use luge_landscape::mlp::Float;
-use luge_net::Network;
+use luge_landscape::mlp::{Float, MlpConstants};
 use luge_train::{Outcome, Precision};
 
 use super::stream::outcome;
-use super::{
-    Failure, Follower, Progress, Results, Rows, RunArchive, Timing, Trainable, count, failures, numbers,
-    print, show_rows, show_warnings, train_and_show,
-};
+use crate::cli::command_prelude::*;
 
 #[derive(clap::Args)]
 pub(super) struct TorchArgs {
@@ -79,14 +70,9 @@ pub(super) fn export_torch(
         outputs.place(&folder.join(name))?;
     }
     export.write(folder)?;
-    let network = &prepared.network.network;
-    print(&format!(
-        "{}: {}; {} layers, {} weights\n",
-        folder.display(),
-        export.files().join(", "),
-        network.layers().len(),
-        HumanCount(network.n_weights())
-    ))
+    let (network, files) = (&prepared.network.network, export.files().join(", "));
+    let (layers, weights) = (network.layers().len(), count(network.n_weights()));
+    print(&format!("{}: {files}; {layers} layers, {weights} weights\n", folder.display()))
 }
 
 /// Why a run is not saved, and the remedy.
@@ -192,48 +178,31 @@ pub(super) fn describe_report(rows: &mut Rows, report: &StreamReport, steps: &st
     let claims = report.certificate.claims();
     rows.row("certified", verdict_on(&claims, report.certificate.proves_the_run()));
     let end = if report.halted { "halted" } else { "not halted" };
-    rows.row(end, format!("after {} {steps}", HumanCount(report.steps)));
+    rows.row(end, format!("after {} {steps}", count(report.steps)));
 }
 
 fn describe(rows: &mut Rows, prepared: &PreparedMlp, report: &StreamReport, seconds: f64) {
-    let (network, constants) = (&prepared.network.network, &prepared.network.constants);
-    let taken = match prepared.circuit.samples() {
-        Some(_) => format!("; {} samples taken", HumanCount(report.taken)),
-        None => String::new(),
-    };
-    describe_report(rows, report, &format!("steps of SGD{taken}"));
-    let registers = prepared.circuit.registers().len();
-    let of_program = prepared.program.as_ref().map(|program| {
-        let states = match program.n_states {
-            Some(n_states) => format!(", compiled from Sled with {} states", count(n_states)),
-            None => ", the machine that Sled compiles to".to_owned(),
-        };
-        let pass = program.hold.map(|hold| format!("; each row passes for {hold} steps"));
-        states + &pass.unwrap_or_default()
-    });
-    let of_program = of_program.unwrap_or_default();
-    let made = format!("{}, {} registers{of_program}", prepared.circuit.name(), count(registers));
+    let (network, circuit) = (&prepared.network.network, &prepared.circuit);
+    let taken = circuit.samples().map(|_| format!("; {} samples taken", count(report.taken)));
+    describe_report(rows, report, &format!("steps of SGD{}", taken.unwrap_or_default()));
+    let mut made = format!("{}, {} registers", circuit.name(), count(circuit.registers().len()));
+    if let Some(program) = &prepared.program {
+        match program.n_states {
+            Some(n_states) => made += &format!(", compiled from Sled with {} states", count(n_states)),
+            None => made += ", the machine that Sled compiles to",
+        }
+        made.extend(program.hold.map(|hold| format!("; each row passes for {hold} steps")));
+    }
     rows.row("circuit", made);
+    let (layers, weights) = (network.layers().len(), count(network.n_weights()));
+    let nonzero = format!("{} are not 0 at the start", count(network.n_nonzero()));
     rows.row(
         "network",
-        format!(
-            "{} layers of Linear and ReLU, {} weights, all trained; {} are not 0 at the start",
-            network.layers().len(),
-            HumanCount(network.n_weights()),
-            count(network.n_nonzero())
-        ),
+        format!("{layers} layers of Linear and ReLU, {weights} weights, all trained; {nonzero}"),
     );
-    rows.row(
-        "optimiser",
-        format!(
-            "SGD, rate {:e}, batch size 1, {}; A = {:e}, kappa = {:e}, eps = {:e}",
-            constants.rate,
-            constants.float.word(),
-            constants.carrier,
-            constants.slope,
-            constants.memory_scale
-        ),
-    );
+    let MlpConstants { rate, float, carrier, slope, memory_scale, .. } = &prepared.network.constants;
+    let constants = format!("A = {carrier:e}, kappa = {slope:e}, eps = {memory_scale:e}");
+    rows.row("optimiser", format!("SGD, rate {rate:e}, batch size 1, {}; {constants}", float.word()));
     rows.row("engine", report.engine);
     rows.row("time", format!("{seconds:.2} s"));
     rows.certificate(report.certificate.claims());

@@ -8,14 +8,14 @@ use std::{
     path::Path,
 };
 
-use indicatif::HumanCount;
 use luge::{
+    draw::grouped,
     files::{Output, Outputs},
     training::Claim,
 };
 use serde::Serialize;
 
-use super::{Failure, escape_control};
+use super::failure::{Failure, escape_control};
 
 /// Prints a result. A reader that closes the pipe (`| head`) is not a failure.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
@@ -166,9 +166,9 @@ pub(super) fn columns<S: AsRef<str>>(rows: &[impl AsRef<[S]>], numbers: Range<us
     rows.iter().map(|row| line(row).trim_end().to_owned() + "\n").collect()
 }
 
-/// A number with its digits in groups.
-pub(super) fn count(n: usize) -> String {
-    HumanCount(n as u64).to_string()
+/// Formats a count with its digits in groups of three.
+pub(super) fn count(n: impl TryInto<u64>) -> String {
+    grouped(n.try_into().unwrap_or(u64::MAX))
 }
 
 /// Numbers separated by spaces.

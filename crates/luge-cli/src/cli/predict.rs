@@ -1,16 +1,10 @@
 //! `luge predict`: a trained model on new data.
 
-use std::path::PathBuf;
-
-use luge::{
-    data::{Answer, Preparation},
-    files::AnyModel,
-    object,
-};
+use luge::data::{Answer, Preparation};
 use luge_net::Values;
 
 use super::train::scored;
-use super::{Failure, note, print, print_json, read_text};
+use crate::cli::command_prelude::*;
 
 /// Predict the labels of new rows, as CSV
 ///

@@ -3,15 +3,17 @@
 use std::{
     sync::{Arc, OnceLock},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use luge::{
     draw::numeral,
     run::memory::{self, TooMuch},
 };
 use luge_machine::{Outcome, Simulator, Step};
+
+use super::output::count;
 
 /// Runs shorter than this show nothing.
 pub(super) const PATIENCE: Duration = Duration::from_secs(1);
@@ -28,10 +30,8 @@ const UNKNOWN: &str = "{prefix} {spinner} {msg}";
 pub(super) struct Progress {
     unit: &'static str,
     expected: Step,
-    started: Instant,
     /// Hidden if standard error is not a terminal.
     bar: ProgressBar,
-    loss: Option<f64>,
     /// Whether steps are so fast that the clock is not read after each.
     fast: bool,
     /// Whether `expected` is the number of steps, and not only a limit.
@@ -46,9 +46,7 @@ impl Progress {
         Self {
             unit: "steps",
             expected,
-            started: Instant::now(),
             bar: ProgressBar::new(expected).with_prefix(what),
-            loss: None,
             fast: false,
             certain: false,
             estimate: Arc::default(),
@@ -61,7 +59,7 @@ impl Progress {
         self
     }
 
-    /// Estimates the number of steps in another thread, unless the run ends soon. Nothing waits for the estimate.
+    /// Estimates the number of steps in another thread, unless the run ends soon. The run does not wait for the estimate.
     pub(super) fn estimated_by(self, estimate: impl FnOnce() -> Option<Step> + Send + 'static) -> Self {
         if !self.bar.is_hidden() {
             let answer = Arc::clone(&self.estimate);
@@ -97,19 +95,22 @@ impl Progress {
         }
     }
 
-    /// Reports the number of steps made and the loss, NaN if it is not known. Cheap enough for every step of a fast engine.
+    /// Reports the number of steps and the loss, NaN if it is not known. Cheap enough for every step of a fast engine.
     #[inline]
     pub(super) fn reach_with_loss(&mut self, steps: Step, loss: f64) {
         if !self.bar.is_hidden() && (steps.is_multiple_of(LOOK) || !self.fast) {
-            self.loss = Some(loss).filter(|loss| !loss.is_nan());
-            self.fast = steps as f64 > 1e5 * self.started.elapsed().as_secs_f64();
-            self.reach(steps);
+            self.fast = steps as f64 > 1e5 * self.bar.elapsed().as_secs_f64();
+            self.show(steps, Some(loss).filter(|loss| !loss.is_nan()));
         }
     }
 
-    /// Reports the number of steps made.
+    /// Reports the number of steps.
     pub(super) fn reach(&mut self, steps: Step) {
-        let (bar, elapsed) = (&self.bar, self.started.elapsed());
+        self.show(steps, None);
+    }
+
+    fn show(&self, steps: Step, loss: Option<f64>) {
+        let (bar, elapsed) = (&self.bar, self.bar.elapsed());
         if bar.is_hidden() || elapsed < PATIENCE {
             return;
         }
@@ -123,8 +124,8 @@ impl Progress {
         let per_second = (steps as f64 / elapsed.as_secs_f64()) as u64;
         bar.set_position(steps);
         let unit = self.unit;
-        let mut message = format!("{} {unit}, {}/s", HumanCount(steps), HumanCount(per_second));
-        if let Some(loss) = self.loss {
+        let mut message = format!("{} {unit}, {}/s", count(steps), count(per_second));
+        if let Some(loss) = loss {
             message.push_str(&format!(", loss {}", numeral(loss)));
         }
         if known && steps > 0 {
@@ -139,7 +140,7 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         // A bar that has not appeared leaves nothing behind.
-        if self.started.elapsed() >= PATIENCE {
+        if self.bar.elapsed() >= PATIENCE {
             self.bar.finish_and_clear();
         }
     }

@@ -2,13 +2,12 @@
 
 use std::{
     io::{self, Write},
-    path::Path,
     process::Command,
 };
 
 use luge::{files::rocq::ProofExport, training::Claim};
 
-use super::Failure;
+use crate::cli::command_prelude::*;
 
 /// What Rocq prints if the checker rejects the network: its computation does not give true.
 const REFUSAL: &str = "No applicable tactic";

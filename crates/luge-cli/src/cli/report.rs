@@ -1,25 +1,21 @@
 //! `luge report`: writes a run as a single HTML file.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
 
 use luge::{
-    files::{AnyModel, Checkpoint, ModelError, Output, OutputError, Outputs, model::Program},
+    files::{Checkpoint, ModelError, OutputError, model::Program},
     job::{
-        Data, Job, Source, TraceJob, TrainJob,
+        Data, TraceJob, TrainJob,
         catalogue::{self, ShippedLesson},
         is_program,
     },
     stream::{Draw, Samples, StreamJob},
 };
 use luge_lab::{MAX_MOMENTS, PreparedJob, Report, RunError, StreamRecording, stream_report};
-use luge_landscape::{Carrier, LandscapeKind};
-use luge_machine::Step;
+use luge_landscape::Carrier;
 
 use super::stream::default_draw;
-use super::{DataArgs, Failure, ForceArg, Progress, Rows, failures, print, read_text, step_count, word};
+use crate::cli::command_prelude::*;
 
 /// Write a run as a single HTML file with all views of the lab, at up to 400 steps
 ///
@@ -105,7 +101,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 fn finish(end: &str, steps: Step, n_moments: usize, written: &str) -> Result<(), Failure> {
     let mut rows = Rows::default();
     rows.row("outcome", end);
-    rows.row("steps", indicatif::HumanCount(steps));
+    rows.row("steps", count(steps));
     rows.row("moments", n_moments);
     rows.row("written", written);
     print(&rows.text())
@@ -119,7 +115,8 @@ fn figure_places(
 ) -> Result<Vec<Output>, Failure> {
     let refused = |reason| OutputError::Refused { path: folder.to_owned(), reason };
     fs::create_dir_all(folder).map_err(refused)?;
-    let tapes = (0..prepared.n_tapes()).map(|i| format!("tape_{i}.svg"));
+    let n_tapes = prepared.scene()?.machine.n_tapes();
+    let tapes = (0..n_tapes).map(|i| format!("tape_{i}.svg"));
     let names = std::iter::once("loss.svg".to_owned()).chain(tapes);
     Ok(names.map(|name| outputs.place(&folder.join(name))).collect::<Result<_, _>>()?)
 }

@@ -1,16 +1,11 @@
 //! `luge resume`: resumes a run from its checkpoint.
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
-use luge::{
-    files::{Checkpoint, CheckpointError, atomic_file},
-    job::Job,
-};
+use luge::files::{Checkpoint, CheckpointError, atomic_file};
 
-use super::stream::Streamed;
-use super::trace::Traced;
-use super::train::Lesson;
-use super::{Failure, ForceArg, Results, RunArchive, Trainable, duration, place, train_and_show};
+use super::{stream::Streamed, trace::Traced, train::Lesson};
+use crate::cli::command_prelude::*;
 
 /// Resume a run from a checkpoint
 ///

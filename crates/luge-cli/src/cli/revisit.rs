@@ -1,12 +1,8 @@
 //! `luge revisit`: shows any step of a recorded run.
 
-use std::path::PathBuf;
-
-use indicatif::HumanCount;
 use luge::run::revisit::{Visit, revisit};
-use luge_machine::Step;
 
-use super::{Failure, Rows, show_rows, step_count};
+use crate::cli::command_prelude::*;
 
 /// Show one step of a run recorded with --record: loss, vertex, and the weights around the heads
 #[derive(clap::Args)]
@@ -31,14 +27,14 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn describe(rows: &mut Rows, visit: &Visit) {
-    rows.row("step", HumanCount(visit.step));
-    rows.row("loss", luge::draw::plot::numeral(visit.loss));
+    rows.row("step", count(visit.step));
+    rows.row("loss", numeral(visit.loss));
     rows.row("vertex", &visit.state);
-    rows.row("engine", format!("{}, from step {}", visit.engine.word(), HumanCount(visit.from)));
+    rows.row("engine", format!("{}, from step {}", visit.engine.word(), count(visit.from)));
     for tape in &visit.tapes {
-        let cell = |(at, value): (i64, &f64)| {
-            let value = format!("{value}");
-            if at == tape.head { format!("[{value}]") } else { value }
+        let cell = |(at, value): (i64, &f64)| match at == tape.head {
+            true => format!("[{value}]"),
+            false => value.to_string(),
         };
         let cells: Vec<String> = (tape.first..).zip(&tape.cells).map(cell).collect();
         rows.row(&format!("tape {}", tape.name), format!("from cell {}: {}", tape.first, cells.join(" ")));

@@ -2,24 +2,18 @@
 
 mod program;
 
-use std::path::PathBuf;
-
-use indicatif::HumanCount;
 use luge::{
     draw::{Picture, Size},
     files::summary,
     job::TraceJob,
-    object,
     stream::Draw,
 };
-use luge_machine::{Input, Machine, Outcome, Simulator, Step, formats::bbchallenge, parse_inputs};
+use luge_machine::{Input, Machine, Outcome, Simulator, formats::bbchallenge, parse_inputs};
+
+use super::circuit;
+use crate::cli::command_prelude::*;
 
 pub(super) use program::states_by_line;
-
-use super::{
-    DataArgs, Failure, ForceArg, InputArgs, MachineArgs, Progress, Rows, circuit, place, show_rows,
-    step_count, window,
-};
 
 /// Run a machine, or a program on its data, without a network
 ///
@@ -131,7 +125,7 @@ fn each(job: &TraceJob, args: &Args) -> Result<(), Failure> {
     }
     show_rows(args.json, &runs, |rows| {
         for run in &runs {
-            let (steps, nonzero) = (HumanCount(run.steps), HumanCount(run.nonzero));
+            let (steps, nonzero) = (count(run.steps), count(run.nonzero));
             let note = if run.note.is_empty() { String::new() } else { format!("  ({})", run.note) };
             let end = format!("{}, {steps} steps, {nonzero} non-blank{note}", run.outcome);
             rows.row(&format!("{:>4}  {}", run.line, run.machine), end);
@@ -160,8 +154,8 @@ fn describe(rows: &mut Rows, machine: &Machine, outcome: Outcome, simulator: &Si
         }
     };
     rows.row("outcome", outcome);
-    rows.row("steps", HumanCount(simulator.steps()));
-    rows.row("non-blank", HumanCount(simulator.n_nonblank()));
+    rows.row("steps", count(simulator.steps()));
+    rows.row("non-blank", count(simulator.n_nonblank()));
     for tape in machine.tape_ids() {
         let head = simulator.head(tape);
         let shown = window(&machine.tape(tape).alphabet, simulator.tape(tape), head);

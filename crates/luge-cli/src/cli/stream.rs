@@ -1,32 +1,24 @@
 //! `luge stream`: trains on a stream, one gradient step per batch.
 
-use std::path::PathBuf;
-
-use indicatif::HumanCount;
 use luge::{
     StreamJob,
     draw::LossCurve,
     files::export::stream_graph,
-    job::{Data, Job, JobError, Source, catalogue::STREAM_LEARNERS, program},
-    object,
+    job::{Data, JobError, catalogue::STREAM_LEARNERS, program},
     stream::{
         Concept, Draw, Order, PreparedStream, Samples, StreamEngineChoice, StreamLandscape, StreamModel,
         StreamReport, Via,
     },
     trace::MAX_CELLS,
 };
-use luge_landscape::{LandscapeKind, StreamConstantsError, StreamError, mlp::Float};
-use luge_machine::Step;
-use luge_net::Network;
+use luge_landscape::{StreamConstants, StreamConstantsError, StreamError, mlp::Float};
 use luge_train::Outcome;
-use serde::Serialize;
 
-use super::mlp::{self, TorchArgs};
 use super::{
-    CsvArgs, Failure, Follower, ForceArg, FormatArg, LongRunArgs, Progress, Results, Rows, Timing, Trainable,
-    circuit, count, failures, json_line, note, place, show_rows, show_warnings, step_count, train_and_show,
-    up_to, word,
+    circuit,
+    mlp::{self, TorchArgs},
 };
+use crate::cli::command_prelude::*;
 
 /// Train a network by SGD on a stream, with a fresh batch at every step, and certify the run
 ///
@@ -107,11 +99,11 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
     let mut outputs = args.csv.protect(args.force.outputs().reading(&args.learner));
     let graph_file = place(&mut outputs, args.graph.as_deref())?;
-    let (out, plot) =
-        (place(&mut outputs, args.torch.out.as_deref())?, place(&mut outputs, args.plot.as_deref())?);
+    let out = place(&mut outputs, args.torch.out.as_deref())?;
+    let plot = place(&mut outputs, args.plot.as_deref())?;
     let job = args.job()?;
-    let archive = Job::Stream(job.clone());
-    let archive = args.long_run.archive(&mut outputs, archive, is_mlp.then_some(mlp::UNSAVED))?;
+    let unsaved = is_mlp.then_some(mlp::UNSAVED);
+    let archive = args.long_run.archive(&mut outputs, Job::Stream(job.clone()), unsaved)?;
     let results = Results { json: args.json, out, plot };
     if is_mlp {
         return mlp::run(job.prepare_mlp()?, (&args.torch, outputs), archive, results);
@@ -172,17 +164,16 @@ impl Trainable for Streamed {
 
     fn show(&self, report: &StreamReport, json: bool, timing: &Timing) -> Result<(), Failure> {
         show_warnings(&program::overflow(&self.job.source, None, &report.wraps), &self.job.source);
-        let per_second = timing.per_second(self.outcome(report));
         show_rows(json, &summary(&self.lesson, report, timing.seconds), |rows| {
             describe(rows, &self.lesson, report);
-            rows.row("time", format!("{:.2} s, {} steps/s", timing.seconds, HumanCount(per_second as u64)));
+            rows.row("time", timing.text(outcome(report)));
             rows.certificate(report.certificate.claims());
         })
     }
 
     fn draw(&self, report: &StreamReport, curve: &LossCurve) -> String {
         let title = self.lesson.learner.machine().name().unwrap_or("a learner");
-        let subtitle = format!("{} gradient steps on a stream", HumanCount(report.steps));
+        let subtitle = format!("{} gradient steps on a stream", count(report.steps));
         curve.draw(title, &subtitle, LandscapeKind::Plain, &self.lesson.loss_levels(), None)
     }
 
@@ -193,7 +184,7 @@ impl Trainable for Streamed {
 
 impl Args {
     fn job(&self) -> Result<StreamJob, Failure> {
-        let source = open(&self.learner)?;
+        let source = open_learner(&self.learner, STREAM_LEARNERS)?;
         circuit::read(&source, None)?;
         let data = self.csv.read(None)?;
         let set = self.csv.constants(&source)?;
@@ -250,12 +241,6 @@ pub(super) fn fit(
     Ok(())
 }
 
-/// The text of a learner for streams.
-pub(super) fn open(learner: &str) -> Result<Source, Failure> {
-    let names: Vec<&str> = STREAM_LEARNERS.iter().map(|shipped| shipped.name).collect();
-    Source::open(learner).map_err(|error| Failure::of_learner(learner, error, &names))
-}
-
 /// The default of --draw.
 pub(super) fn default_draw() -> Draw {
     Draw { concept: Concept::Parity { n_hidden: 16 }, n_features: 32, noise: 0.0 }
@@ -299,20 +284,13 @@ fn summary(lesson: &PreparedStream, report: &StreamReport, seconds: f64) -> impl
 }
 
 fn describe(rows: &mut Rows, lesson: &PreparedStream, report: &StreamReport) {
-    let (options, constants) = (&lesson.options, lesson.network.constants);
-    let (batch, taken) = (options.batch, HumanCount(report.taken));
+    let (batch, taken) = (lesson.options.batch, count(report.taken));
     let steps = format!("gradient steps, as many batches of {batch}; {taken} taken");
     mlp::describe_report(rows, report, &steps);
-    rows.row(
-        "network",
-        format!(
-            "{} vertices, {} cells per tape; carrier A = {} for labels up to {} in steps of {}",
-            count(lesson.network.control().n_vertices()),
-            count(lesson.window.n_cells),
-            constants.carrier,
-            constants.label_bound,
-            constants.label_unit
-        ),
-    );
-    rows.row("engine", format!("{}, f64, rate 1", options.engine().word()));
+    let (vertices, cells) = (count(lesson.network.control().n_vertices()), count(lesson.window.n_cells));
+    let StreamConstants { carrier, label_bound, label_unit } = lesson.network.constants;
+    let labels = format!("labels up to {label_bound} in steps of {label_unit}");
+    let network = format!("{vertices} vertices, {cells} cells per tape; carrier A = {carrier} for {labels}");
+    rows.row("network", network);
+    rows.row("engine", format!("{}, f64, rate 1", lesson.options.engine().word()));
 }

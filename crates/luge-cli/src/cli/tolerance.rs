@@ -1,13 +1,8 @@
 //! `luge tolerance`: finds the noise and the precision at which a trace fails.
 
-use std::path::PathBuf;
-
-use luge::object;
 use luge_experiments::tolerance::{self, SIGMAS, Tolerance, Verdict, n_exact};
-use luge_landscape::LandscapeKind;
-use serde::Serialize;
 
-use super::{Failure, ForceArg, InputArgs, MachineArgs, Progress, columns, place, show, word};
+use crate::cli::command_prelude::*;
 
 /// Show how much noise and how little precision each landscape tolerates
 ///
@@ -64,10 +59,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 /// One landscape's result as JSON.
 fn summary(result: &Tolerance, seeds: u64) -> impl Serialize {
     let mismatch = |verdict: &Verdict| match verdict {
-        Verdict::Mismatch { step, why } => Some((*step, why.clone())),
+        Verdict::Mismatch(first) => Some(first.clone()),
         Verdict::Exact | Verdict::WrongEnd => None,
     };
-    let step = |verdict: &Verdict| mismatch(verdict).map(|(step, _)| step);
+    let step = |verdict: &Verdict| mismatch(verdict).map(|first| first.step);
     let noise = result.noise.iter().map(|(sigma, verdicts)| {
         object! {
             noise: *sigma,
@@ -81,7 +76,7 @@ fn summary(result: &Tolerance, seeds: u64) -> impl Serialize {
             precision: precision.word(),
             exact: *verdict == Verdict::Exact,
             mismatch_at: step(verdict),
-            why: mismatch(verdict).map(|(_, why)| why),
+            why: mismatch(verdict).map(|first| first.why),
         }
     });
     object! {
@@ -109,7 +104,7 @@ fn report(results: &[Tolerance], seeds: u64) -> String {
     for (index, (precision, _)) in results.first().map_or(&[][..], |r| &r.precision).iter().enumerate() {
         row(precision.word(), &|result| match &result.precision[index].1 {
             Verdict::Exact => "exact".to_owned(),
-            Verdict::Mismatch { step, .. } => format!("wrong at step {step}"),
+            Verdict::Mismatch(first) => format!("wrong at step {}", first.step),
             Verdict::WrongEnd => "ends elsewhere".to_owned(),
         });
     }

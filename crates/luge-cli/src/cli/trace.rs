@@ -1,27 +1,20 @@
 //! `luge trace`: trains a machine's landscape and compares it with the simulator.
 
-use std::path::PathBuf;
-
-use indicatif::HumanCount;
 use luge::{
-    draw::{LossCurve, numeral},
+    draw::LossCurve,
     files::summary,
-    job::{Job, TraceJob},
+    job::TraceJob,
     mlp::PreparedMlp,
     run::{Comparisons, EngineChoice, FirstMismatch, TrainingConfig, memory},
     stream::{StreamEngineChoice, StreamLandscape, StreamOptions},
     trace::{MAX_CELLS, PreparedTrace, Trace, TraceOptions},
 };
-use luge_landscape::{Bounds, LandscapeKind};
-use luge_machine::{Simulator, Step};
-use luge_net::Network;
+use luge_landscape::Bounds;
+use luge_machine::Simulator;
 use luge_train::{Outcome, Precision, Rate};
 
 use super::mlp::{self, TorchArgs};
-use super::{
-    Failure, Follower, ForceArg, InputArgs, LandscapeArgs, LongRunArgs, MachineArgs, Progress, Results, Rows,
-    Timing, Trainable, count, place, show_rows, step_count, train_and_show, word as one_of,
-};
+use crate::cli::command_prelude::*;
 
 /// Train a machine's landscape, and compare every step of training with the simulator
 ///
@@ -36,17 +29,17 @@ pub(super) struct Args {
     #[command(flatten)]
     landscape: LandscapeArgs,
     /// The engine that makes gradient steps
-    #[arg(long, value_name = "ENGINE", default_value = EngineChoice::default().word(), value_parser = one_of::<EngineChoice>())]
+    #[arg(long, value_name = "ENGINE", default_value = EngineChoice::default().word(), value_parser = word::<EngineChoice>())]
     engine: EngineChoice,
     /// Which iterates of a fast engine to compare with the simulator: every one, or only the last and a few others, so that
     /// the engine runs at full speed
-    #[arg(long, value_name = "WHICH", default_value = Comparisons::default().word(), value_parser = one_of::<Comparisons>())]
+    #[arg(long, value_name = "WHICH", default_value = Comparisons::default().word(), value_parser = word::<Comparisons>())]
     check: Comparisons,
     /// Step size on the simplex: 1, or by exact line search (landscape internal only)
-    #[arg(long, value_name = "RATE", default_value = Rate::default().word(), value_parser = one_of::<Rate>())]
+    #[arg(long, value_name = "RATE", default_value = Rate::default().word(), value_parser = word::<Rate>())]
     rate: Rate,
     /// The floating-point format
-    #[arg(long, value_name = "FORMAT", default_value = Precision::default().word(), value_parser = one_of::<Precision>())]
+    #[arg(long, value_name = "FORMAT", default_value = Precision::default().word(), value_parser = word::<Precision>())]
     precision: Precision,
     /// Multiply every entry of every update by 1 + SIGMA times a normal random number
     #[arg(long, value_name = "SIGMA", allow_negative_numbers = true)]
@@ -57,7 +50,7 @@ pub(super) struct Args {
     /// Maximum number of steps; digits may be grouped by `_` or `,` [default: until the machine halts]
     #[arg(long, value_name = "N", value_parser = step_count)]
     steps: Option<Step>,
-    /// Steps to recompute by automatic differentiation, beside the distinct situations of the run [default: none; at
+    /// Steps to recompute by automatic differentiation, in addition to the distinct situations of the run [default: none; at
     /// least 5 where situations are not collected]
     #[arg(long, value_name = "N")]
     autodiff_checks: Option<usize>,
@@ -196,8 +189,7 @@ impl Trainable for Traced {
     }
 
     fn show(&self, trace: &Trace, json: bool, timing: &Timing) -> Result<(), Failure> {
-        let per_second = timing.per_second(trace.outcome);
-        show_rows(json, &summary::of_trace(&self.plan, trace), |rows| self.describe(rows, trace, per_second))
+        show_rows(json, &summary::of_trace(&self.plan, trace), |rows| self.describe(rows, trace, timing))
     }
 
     fn draw(&self, trace: &Trace, curve: &LossCurve) -> String {
@@ -214,33 +206,30 @@ impl Trainable for Traced {
 }
 
 impl Traced {
-    fn describe(&self, rows: &mut Rows, trace: &Trace, per_second: f64) {
+    fn describe(&self, rows: &mut Rows, trace: &Trace, timing: &Timing) {
         let (plan, options) = (&self.plan, &self.plan.options);
         let steps = trace.outcome.steps();
         rows.row("outcome", trace.outcome.word());
-        if let Outcome::OutOfCells { .. } = trace.outcome {
-            let why = match options.cells {
-                Some(cells) => {
-                    format!("the run needs more than the {cells} cells per tape that --cells allows")
-                }
-                None => format!("a tape needs more than {MAX_CELLS} cells"),
-            };
-            rows.row("", why);
+        match (trace.outcome, options.cells) {
+            (Outcome::OutOfCells { .. }, Some(cells)) => {
+                rows.row(
+                    "",
+                    format!("the run needs more than the {cells} cells per tape that --cells allows"),
+                );
+            }
+            (Outcome::OutOfCells { .. }, None) => {
+                rows.row("", format!("a tape needs more than {MAX_CELLS} cells"));
+            }
+            _ => {}
         }
-        rows.row("gradient steps", HumanCount(steps));
-        let machine_steps = trace.machine_steps.map(|steps| HumanCount(steps).to_string());
-        rows.row(
-            "machine steps",
-            machine_steps.unwrap_or_else(|| "does not halt within the steps traced".to_owned()),
-        );
-        let of_few = if trace.n_compared <= steps {
-            ", among the iterates compared: the last, and one every 16,777,216 steps"
-        } else {
-            ""
-        };
-        rows.row("mismatches", format!("{}{of_few}", HumanCount(trace.mismatches)));
+        rows.row("gradient steps", count(steps));
+        let endless = || "does not halt within the steps traced".to_owned();
+        rows.row("machine steps", trace.machine_steps.map_or_else(endless, count));
+        let some = ", among the iterates compared: the last, and one every 16,777,216 steps";
+        let compared = if trace.n_compared <= steps { some } else { "" };
+        rows.row("mismatches", format!("{}{compared}", count(trace.mismatches)));
         if let Some(FirstMismatch { step, why }) = &trace.first_mismatch {
-            rows.row("", format!("first at step {}: {why}", HumanCount(*step)));
+            rows.row("", format!("first at step {}: {why}", count(*step)));
         }
         rows.row("gradient", trace.gradient.figures());
         let Bounds { running_low, running_high, halted_high, stop, .. } = plan.landscape.bounds();
@@ -248,53 +237,40 @@ impl Traced {
             [trace.loss.first, trace.loss.min, trace.loss.max, trace.loss.last].map(numeral);
         rows.row("loss", format!("first {first}, lowest {min}, highest {max}, last {last}"));
         let [low, high, halted, stop] = [running_low, running_high, halted_high, stop].map(numeral);
-        rows.row(
-            "bounds",
-            format!("running {low} to {high}, halted at most {halted}; training stops at {stop}"),
-        );
+        let bounds = format!("running {low} to {high}, halted at most {halted}");
+        rows.row("bounds", format!("{bounds}; training stops at {stop}"));
+        let yes = |held: bool| if held { "yes" } else { "no" };
         rows.row("bounds held", yes(trace.bounds_held));
         if options.landscape == LandscapeKind::Internal {
             rows.row("strictly falling", yes(trace.strictly_falling));
         }
         let (vertices, cells) = (count(plan.landscape.n_vertices()), count(trace.n_cells));
-        rows.row(
-            "landscape",
-            format!(
-                "{}, {vertices} vertices, {cells} cells {}",
-                options.landscape.word(),
-                if trace.chosen.engine == EngineChoice::Dense { "per tape" } else { "touched" }
-            ),
-        );
+        let which = if trace.chosen.engine == EngineChoice::Dense { "per tape" } else { "touched" };
+        let kind = options.landscape.word();
+        rows.row("landscape", format!("{kind}, {vertices} vertices, {cells} cells {which}"));
         rows.row("network", format!("{} units in {} layers", count(trace.n_units), trace.n_layers));
         rows.row("engine", format!("{}, {}", trace.chosen.engine.word(), self.manner()));
         if options.manner.engine == EngineChoice::Auto {
             rows.row("", &trace.chosen.why);
         }
-        rows.row("speed", format!("{} steps/s", HumanCount(per_second as u64)));
+        rows.row("speed", timing.steps_per_second(trace.outcome));
     }
 
     /// Precision, rate and noise as text.
     fn manner(&self) -> String {
-        let options = &self.plan.options;
-        let noise = match options.manner.noise {
-            Some((sigma, seed)) => format!(", noise {sigma} (seed {seed})"),
-            None => String::new(),
-        };
-        format!("{}, rate {}{noise}", options.manner.precision.word(), options.manner.rate.word())
+        let TrainingConfig { precision, rate, noise, .. } = &self.plan.options.manner;
+        let noise = noise.map(|(sigma, seed)| format!(", noise {sigma} (seed {seed})"));
+        format!("{}, rate {}{}", precision.word(), rate.word(), noise.unwrap_or_default())
     }
 
     fn headline(&self, trace: &Trace) -> String {
-        let n_steps = HumanCount(trace.outcome.steps());
+        let (steps, manner) = (count(trace.outcome.steps()), self.manner());
         let verdict = match reason(trace) {
             None => "every iterate is the machine's configuration".to_owned(),
             Some(_) => format!("{} iterates are not the machine's configuration", trace.mismatches),
         };
-        format!("{n_steps} gradient steps, {}: {verdict}", self.manner())
+        format!("{steps} gradient steps, {manner}: {verdict}")
     }
-}
-
-fn yes(held: bool) -> String {
-    if held { "yes" } else { "no" }.to_owned()
 }
 
 /// Why a trace is not exact; `None` if it is.
@@ -302,22 +278,19 @@ fn reason(trace: &Trace) -> Option<String> {
     if trace.matches_machine() {
         return None;
     }
-    let (ended, steps) = (trace.outcome.word(), HumanCount(trace.outcome.steps()));
-    if let (None, Some(why)) = (&trace.first_mismatch, &trace.gradient.differs) {
+    if let Some(FirstMismatch { step, why }) = &trace.first_mismatch {
+        let (mismatches, iterates) = (count(trace.mismatches), count(trace.outcome.steps() + 1));
+        return Some(format!("{mismatches} of {iterates} iterates differ, the first at step {step}: {why}"));
+    }
+    if let Some(why) = &trace.gradient.differs {
         return Some(why.clone());
     }
-    if trace.first_mismatch.is_none() && trace.ended_alike() && !trace.bounds_held {
+    if trace.ended_alike() && !trace.bounds_held {
         return Some("a loss lies outside the bounds".to_owned());
     }
-    Some(match (&trace.first_mismatch, trace.machine_steps) {
-        (Some(FirstMismatch { step, why }), _) => {
-            let n_iterates = trace.outcome.steps() + 1;
-            let (mismatches, n_iterates) = (HumanCount(trace.mismatches), HumanCount(n_iterates));
-            format!("{mismatches} of {n_iterates} iterates differ, the first at step {step}: {why}")
-        }
-        (None, Some(machine_steps)) => {
-            format!("it ended after {steps} steps ({ended}), the machine after {}", HumanCount(machine_steps))
-        }
-        (None, None) => format!("it ended after {steps} steps ({ended}), and the machine does not"),
+    let ended = format!("it ended after {} steps ({})", count(trace.outcome.steps()), trace.outcome.word());
+    Some(match trace.machine_steps {
+        Some(machine_steps) => format!("{ended}, the machine after {}", count(machine_steps)),
+        None => format!("{ended}, and the machine does not"),
     })
 }

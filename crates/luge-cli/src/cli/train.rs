@@ -1,32 +1,25 @@
 //! `luge train`: trains a learner on a table, and certifies the run.
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
-use indicatif::HumanCount;
 use luge::{
     certificate::answer::{Answer, Learned},
     data::Score,
-    draw::{LossCurve, numeral},
-    files::{Model, Outputs, summary},
+    draw::LossCurve,
+    files::{Model, summary},
     job::{
-        Job, Source, StandardPrimaries, TrainJob,
+        StandardPrimaries, TrainJob,
         catalogue::{self, FIRST_LEARNER},
         program,
     },
-    object,
     run::{EngineChoice, estimate},
     training::{MAX_CELLS, PreparedTraining, TrainingReport},
 };
-use luge_landscape::{BitConversion, Carrier, LandscapeKind, VertexSet};
-use luge_machine::{Step, formats::Format};
-use luge_net::Network;
+use luge_landscape::{BitConversion, Carrier, VertexSet};
+use luge_machine::formats::Format;
 use luge_train::Outcome;
 
-use super::{
-    DataArgs, Failure, Follower, ForceArg, LongRunArgs, Progress, Results, Rows, Timing, Trainable, count,
-    format_parser, note, place, show_notes, show_rows, show_warnings, step_count, train_and_show, up_to,
-    word,
-};
+use crate::cli::command_prelude::*;
 
 /// Train a network that runs the learner, by gradient descent on data, and certify the run
 ///
@@ -76,7 +69,7 @@ pub(super) struct Args {
     /// Maximum number of machine steps
     #[arg(long, value_name = "N", default_value = "100_000_000_000", value_parser = step_count)]
     steps: Step,
-    /// Steps to recompute by automatic differentiation, beside the distinct situations of the run
+    /// Steps to recompute by automatic differentiation, in addition to the distinct situations of the run
     #[arg(long, value_name = "N")]
     autodiff_checks: Option<usize>,
     /// Write the trained model to this file, if the run is certified
@@ -187,7 +180,7 @@ impl Trainable for Lesson {
     fn draw(&self, report: &TrainingReport, curve: &LossCurve) -> String {
         let title = self.lesson.learner().machine().name().unwrap_or("a learner");
         let kind = self.lesson.options().landscape;
-        let subtitle = format!("{} gradient steps on {}", HumanCount(report.outcome.steps()), kind.word());
+        let subtitle = format!("{} gradient steps on {}", count(report.outcome.steps()), kind.word());
         curve.draw(title, &subtitle, kind, &self.lesson.loss_levels(), None)
     }
 
@@ -224,8 +217,7 @@ impl Args {
 
 /// A learner's text; --from names the format of a machine.
 fn open(place: &str, from: Option<Format>) -> Result<Source, Failure> {
-    let names: Vec<&str> = catalogue::learners().map(|shipped| shipped.name).collect();
-    let mut source = Source::open(place).map_err(|error| Failure::of_learner(place, error, &names))?;
+    let mut source = open_learner(place, catalogue::learners())?;
     if let Some(format) = from {
         source.extension = Some(format.slug().to_owned());
     }
@@ -246,49 +238,36 @@ pub(super) fn scored(score: &Score) -> String {
 }
 
 fn describe(rows: &mut Rows, lesson: &PreparedTraining, report: &TrainingReport, timing: &Timing) {
-    let mut row = |name: &str, value: String| rows.row(name, value);
     let extended = lesson.extended();
     let answer = Answer::of_training(lesson, report);
     if let Some(learned) = &answer.learned {
-        row("learned", learned.formula.clone());
+        rows.row("learned", &learned.formula);
+        let Learned { before, after, .. } = learned;
         if !lesson.table().is_labelled() {
-            row("labels", "none: the learner takes features alone".to_owned());
-        } else if let Some(right) = learned.after.right {
-            let all = count(learned.rows);
-            row("classified", format!("{} of {all} rows right", count(right)));
+            rows.row("labels", "none: the learner takes features alone");
+        } else if let Some(right) = after.right {
+            rows.row("classified", format!("{} of {} rows right", count(right), count(learned.rows)));
         } else {
-            let Learned { before, after, .. } = learned;
-            row("error", format!("{}, {} before", numeral(after.error), numeral(before.error)));
+            rows.row("error", format!("{}, {} before", numeral(after.error), numeral(before.error)));
         }
     }
     if let Some(score) = &report.tested {
-        row("tested", format!("{}, held out of training", scored(score)));
+        rows.row("tested", format!("{}, held out of training", scored(score)));
     }
-    row("certified", answer.verdict);
-    row("labels read", format!("step 1: {} labels in z", count(lesson.table().labels.data.len())));
-    row(
-        "running",
-        format!(
-            "{} machine steps on landscape {}, {} vertices, {} cells per tape",
-            HumanCount(report.machine_steps),
-            extended.kind().word(),
-            count(extended.n_vertices()),
-            count(lesson.window().n_cells),
-        ),
-    );
-    let steps = report.outcome.steps();
-    let loss = numeral(report.train_loss);
-    let stop = numeral(extended.stop());
-    let end = match report.outcome {
-        Outcome::Converged { .. } => "halted",
-        _ => "not halted",
-    };
-    row(end, format!("after {} gradient steps (loss {loss}; stop threshold {stop})", HumanCount(steps)));
+    rows.row("certified", answer.verdict);
+    rows.row("labels read", format!("step 1: {} labels in z", count(lesson.table().labels.data.len())));
+    let (machine_steps, kind) = (count(report.machine_steps), extended.kind().word());
+    let (vertices, cells) = (count(extended.n_vertices()), count(lesson.window().n_cells));
+    let network = format!("landscape {kind}, {vertices} vertices, {cells} cells per tape");
+    rows.row("running", format!("{machine_steps} machine steps on {network}"));
+    let (loss, stop) = (numeral(report.train_loss), numeral(extended.stop()));
+    let end = if matches!(report.outcome, Outcome::Converged { .. }) { "halted" } else { "not halted" };
+    let steps = count(report.outcome.steps());
+    rows.row(end, format!("after {steps} gradient steps (loss {loss}; stop threshold {stop})"));
     if let Some(drift) = &report.drift {
-        row("drift", format!("tape {:.1e}, head {:.1e}", drift.tape, drift.head));
+        rows.row("drift", format!("tape {:.1e}, head {:.1e}", drift.tape, drift.head));
     }
-    row("engine", format!("{}: {}", report.chosen.engine.word(), report.chosen.why));
-    let per_second = HumanCount(timing.per_second(report.outcome) as u64);
-    row("time", format!("{:.2} s, {per_second} steps/s", timing.seconds));
+    rows.row("engine", format!("{}: {}", report.chosen.engine.word(), report.chosen.why));
+    rows.row("time", timing.text(report.outcome));
     rows.certificate(report.certificate.claims());
 }

@@ -1,25 +1,21 @@
-//! Trains prepared jobs with a progress bar, saves the run, writes its files, and shows its result.
+//! Trains prepared jobs with a progress bar, saves the run, writes its files, and prints its result.
 
 use std::time::Instant;
 
-use luge::{
-    draw::LossCurve,
-    files::{Checkpoint, Output},
-};
-use luge_net::Network;
+use luge::{draw::LossCurve, files::Checkpoint};
 use luge_train::Outcome;
 
-use super::{Failure, Follower, Progress, RunArchive, Timing};
+use crate::cli::command_prelude::*;
 
 /// A prepared job, and how its run is shown.
 pub(super) trait Trainable {
     /// The result of training.
     type Report;
 
-    /// The network that is saved; none if the run cannot be.
+    /// The network that is saved; `None` if the run cannot be saved.
     fn network(&self) -> Option<&Network>;
 
-    /// Whether steps are slow, as those of the dense engine.
+    /// Whether steps are as slow as those of the dense engine.
     fn is_slow(&self) -> bool;
 
     /// The progress bar.
@@ -45,7 +41,7 @@ pub(super) trait Trainable {
     /// Draws the loss over the steps.
     fn draw(&self, report: &Self::Report, curve: &LossCurve) -> String;
 
-    /// Fails if training did not do what it should.
+    /// Fails if the run is not certified.
     fn verdict(&self, report: &Self::Report) -> Result<(), Failure>;
 }
 

@@ -1,9 +1,9 @@
 //! Prints a tape: the cells around the head, the head in brackets, and the number of other cells.
 
-use indicatif::HumanCount;
+use luge::files::summary::separator;
 use luge_machine::{Alphabet, Cell, TapeCells};
 
-use luge::files::summary::separator;
+use super::output::count;
 
 /// The most characters for the symbols, without the counts of omitted cells.
 const WIDEST: usize = 64;
@@ -18,23 +18,19 @@ pub(super) fn window(alphabet: &Alphabet, tape: &TapeCells, head: Cell) -> Strin
     let n_shown = (WIDEST / (widest_name + separator.len())).max(1) as Cell;
     let start = (head - n_shown / 2).min(all.end - n_shown).max(all.start);
     let shown = start..(start + n_shown).min(all.end);
-    let mut text = String::new();
-    if all.start < shown.start {
-        text.push_str(&format!("({} more) …", HumanCount((shown.start - all.start).unsigned_abs())));
-    }
-    for cell in shown.clone() {
+    let name = |cell: Cell| {
         let name = match alphabet.name(tape.read(cell)) {
             " " => "␣",
             name => name,
         };
-        let name = if cell == head { format!("[{name}]") } else { name.to_owned() };
-        text.push_str(&name);
-        if cell + 1 < shown.end {
-            text.push_str(separator);
-        }
+        if cell == head { format!("[{name}]") } else { name.to_owned() }
+    };
+    let mut text = shown.clone().map(name).collect::<Vec<_>>().join(separator);
+    if shown.start > all.start {
+        text = format!("({} more) …{text}", count(shown.start - all.start));
     }
     if shown.end < all.end {
-        text.push_str(&format!("… ({} more)", HumanCount((all.end - shown.end).unsigned_abs())));
+        text = format!("{text}… ({} more)", count(all.end - shown.end));
     }
     text
 }

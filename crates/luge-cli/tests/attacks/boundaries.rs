@@ -60,7 +60,7 @@ fn lengths_of_files() {
     }
 }
 
-/// Runs end at exactly the step that was asked for.
+/// Runs end at exactly the requested step.
 #[test]
 fn numbers_of_steps() {
     let desk = Desk::new();

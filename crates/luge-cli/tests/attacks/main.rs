@@ -81,7 +81,7 @@ impl Desk {
         output
     }
 
-    /// What is said to a command line; it must be refused.
+    /// The message for a command line, which must be refused.
     fn refused(&self, line: &str) -> String {
         let output = self.survives(line);
         assert!(matches!(output.status.code(), Some(1 | 2)), "{line}: {:?}", output.status);
@@ -96,7 +96,7 @@ impl Desk {
     }
 }
 
-/// What a command says beside its result.
+/// The standard error of a command.
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }

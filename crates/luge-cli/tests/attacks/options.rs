@@ -90,7 +90,7 @@ fn wrong_command_lines_are_refused() {
     }
 }
 
-/// What a number is too large for is said, with the numbers that are not.
+/// The message for a number that is too large names the limit.
 #[test]
 fn a_base_without_a_cube_has_the_right_message() {
     let said = Desk::new().refused("trace bb4 --base 1e300");
@@ -122,7 +122,7 @@ fn numbers_are_looked_at_before_the_first_step() {
     }
 }
 
-/// Values that nobody expects, for every option that takes one.
+/// Unexpected values, for every option that takes one.
 #[test]
 fn option_values_are_taken_or_refused() {
     const VALUES: [&str; 13] = [

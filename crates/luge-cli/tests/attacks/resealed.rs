@@ -1,4 +1,4 @@
-//! Models and checkpoints that were changed and sealed again, by somebody who knows their format.
+//! Models and checkpoints that were changed and given a valid checksum.
 
 use std::process::Output;
 
@@ -47,7 +47,7 @@ fn resealed_models_are_found_out() {
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!(output.status.code(), Some(status), "{name}: {printed}{}", said(&output));
         assert!((printed.clone() + &said(&output)).contains(says), "{name}: {printed}");
-        // What was not looked at is said first.
+        // The report begins with what was not checked.
         assert_eq!(printed.starts_with("not checked    program"), status == 3, "{name}: {printed}");
     }
     println!("resealed models: {} lies, none certified", LIES.len());

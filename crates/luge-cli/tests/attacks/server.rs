@@ -1,4 +1,4 @@
-//! What a browser, an editor, or somebody who is neither, sends to `luge lab` and `luge lsp`.
+//! Requests to `luge lab` and `luge lsp`, from browsers, editors and other programs.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -31,7 +31,7 @@ impl Lab {
         stream
     }
 
-    /// The status of the answer, `None` if the connection is closed without one. `HOST` stands for the lab's own.
+    /// The status of the answer, `None` if the connection is closed without one. `HOST` is replaced by the lab's own.
     fn ask(&self, request: &str) -> Option<u16> {
         let mut stream = self.connect();
         let request = request.replace("HOST", &format!("127.0.0.1:{}", self.port));

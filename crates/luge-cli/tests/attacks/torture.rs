@@ -108,7 +108,7 @@ fn files_that_are_hard_to_read_are_read_or_refused() {
     }
 }
 
-/// The system refuses to let files grow beyond so many blocks: the command says so, and leaves nothing behind.
+/// The system limits the size of files: the command reports that, and leaves no file behind.
 #[test]
 fn writes_that_fail_leave_nothing_half_written() {
     let desk = Desk::with_learner();
@@ -152,7 +152,7 @@ fn writes_that_fail_leave_nothing_half_written() {
     assert!(n[0] >= 8 && n[1] >= 8);
 }
 
-/// A full disk under standard output is a failure that is said.
+/// A full disk under standard output is reported as a failure.
 #[test]
 fn results_that_cannot_be_printed_are_failures() {
     let desk = Desk::with_learner();
@@ -188,7 +188,7 @@ fn memory_that_ends_leaves_nothing_half_written() {
     assert!(ends[0] > 0 && ends[1] + ends[2] > 0);
 }
 
-/// Killed at any moment, a run leaves a whole file or none, and the next one clears away what is left.
+/// A run that is killed leaves a complete file or none, and the next run removes leftovers.
 #[test]
 fn killed_runs_leave_whole_files() {
     let desk = Desk::with_learner();
@@ -266,8 +266,8 @@ fn folders_and_bytes_that_are_no_text_come_with_help() {
     }
 }
 
-/// A file that appears during a run is written over where that was asked for at the beginning. Otherwise the result
-/// goes beside it, and that is said.
+/// A file that appears during a run is replaced with --force. Otherwise the result gets another name, and the message
+/// says so.
 #[test]
 fn a_file_that_appears_meanwhile_costs_no_result() {
     for (force, status, saved) in [(&["--force"][..], 0, "m"), (&[], 1, "m-1")] {
@@ -290,7 +290,7 @@ fn a_file_that_appears_meanwhile_costs_no_result() {
     }
 }
 
-/// The size of a large record is said while it grows, before it is written.
+/// The size of a large record is announced while it grows, before it is written.
 #[test]
 fn the_size_of_a_large_record_is_said() {
     let desk = Desk::new();

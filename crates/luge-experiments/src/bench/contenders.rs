@@ -9,27 +9,31 @@ use luge_train::{CacheLevel, Engine, StopRule};
 use luge::{
     run::{EngineChoice, EngineError, Task, TrainingConfig},
     trace::{PreparedTrace, TraceOptions},
-    training::PreparedTraining,
 };
 
-/// What trains.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Contender {
-    /// Remembered macrosteps and steps.
-    Exact,
-    /// Remembered steps.
-    Steps,
-    /// What is not zero.
-    Sparse,
-    /// Every unit, every gradient by automatic differentiation.
-    Dense,
+/// An engine, with what it caches.
+#[derive(Clone, Copy)]
+pub(super) struct Contender {
+    pub(super) name: &'static str,
+    engine: EngineChoice,
+    cache: CacheLevel,
 }
 
-luge_net::names!(
-    Contender, "contender", Exact "exact", Steps "exact without macrosteps", Sparse "sparse", Dense "dense",
-);
+const fn contender(name: &'static str, engine: EngineChoice, cache: CacheLevel) -> Contender {
+    Contender { name, engine, cache }
+}
 
-/// What a run made: its steps, the bytes that an engine holds for cells, and the cells.
+/// Caches macrosteps and steps.
+pub(super) const EXACT: Contender = contender("exact", EngineChoice::Exact, CacheLevel::Macrosteps);
+/// Caches steps alone.
+pub(super) const STEPS: Contender =
+    contender("exact without macrosteps", EngineChoice::Exact, CacheLevel::Steps);
+/// Computes only what is not zero.
+pub(super) const SPARSE: Contender = contender("sparse", EngineChoice::Sparse, CacheLevel::Macrosteps);
+/// Evaluates every unit, and differentiates automatically.
+pub(super) const DENSE: Contender = contender("dense", EngineChoice::Dense, CacheLevel::Macrosteps);
+
+/// The result of a run: its steps, the bytes that an engine uses for cells, and the number of cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Made {
     pub(super) steps: u64,
@@ -43,59 +47,35 @@ impl From<u64> for Made {
     }
 }
 
-/// The value of something that is written in this program, and so cannot be wrong.
+/// Unwraps the result for a literal of this program, which cannot be wrong.
 pub(super) fn written_down<T, E: Debug>(read: Result<T, E>) -> T {
     read.unwrap_or_else(|error| unreachable!("written down here: {error:?}"))
 }
 
+/// Prepares a landscape alone; for the dense engine the number of cells is required.
+pub(super) fn landscape(
+    machine: &Machine,
+    input: &Input,
+    landscape: LandscapeKind,
+    cells: Option<usize>,
+) -> PreparedTrace {
+    let options = TraceOptions { landscape, steps: Some(u64::MAX), cells, ..TraceOptions::default() };
+    written_down(PreparedTrace::new(machine, input, &options))
+}
+
 impl Contender {
-    fn choice(self) -> (EngineChoice, CacheLevel) {
-        match self {
-            Self::Exact => (EngineChoice::Exact, CacheLevel::Macrosteps),
-            Self::Steps => (EngineChoice::Exact, CacheLevel::Steps),
-            Self::Sparse => (EngineChoice::Sparse, CacheLevel::Macrosteps),
-            Self::Dense => (EngineChoice::Dense, CacheLevel::Macrosteps),
-        }
-    }
-}
-
-/// Something to train.
-#[expect(clippy::large_enum_variant, reason = "a benchmark has few subjects, and never moves them")]
-pub(super) enum Subject {
-    /// A landscape alone.
-    Landscape(PreparedTrace),
-    /// A whole extended network.
-    Network(PreparedTraining),
-}
-
-impl Subject {
-    /// A landscape alone; the dense engine needs to know how many cells.
-    pub(super) fn landscape(
-        machine: &Machine,
-        input: &Input,
-        landscape: LandscapeKind,
-        cells: Option<usize>,
-    ) -> Self {
-        let options = TraceOptions { landscape, steps: Some(u64::MAX), cells, ..TraceOptions::default() };
-        Self::Landscape(written_down(PreparedTrace::new(machine, input, &options)))
+    /// Trains a landscape alone, from the start.
+    pub(super) fn trace(self, plan: &PreparedTrace, most_steps: u64) -> Made {
+        self.train(written_down(plan.task()), most_steps)
     }
 
-    fn task(&self) -> Task<'_> {
-        match self {
-            Self::Landscape(plan) => written_down(plan.task()),
-            Self::Network(lesson) => lesson.task(),
-        }
-    }
-
-    /// Trains from the start.
-    pub(super) fn run(&self, contender: Contender, most_steps: u64) -> Made {
-        let (choice, cache_level) = contender.choice();
-        let mut task = self.task();
-        task.manner = TrainingConfig::by(choice);
+    /// Trains a network from the start.
+    pub(super) fn train(self, mut task: Task<'_>, most_steps: u64) -> Made {
+        task.manner = TrainingConfig::by(self.engine);
         task.stop = StopRule { most_steps, ..task.stop };
-        let made = task.open(cache_level, None).and_then(|(mut engine, _)| finish(&mut *engine, &task.stop));
+        let made = task.open(self.cache, None).and_then(|(mut engine, _)| finish(&mut *engine, &task.stop));
         let made = made.unwrap_or_default();
-        if contender == Contender::Dense { made.steps.into() } else { made }
+        if self.engine == EngineChoice::Dense { made.steps.into() } else { made }
     }
 }
 

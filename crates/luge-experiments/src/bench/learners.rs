@@ -6,7 +6,7 @@ use luge_landscape::LandscapeKind;
 
 use super::{
     Comparison, Effort, Figure, Growth,
-    contenders::{Contender, Made, Subject},
+    contenders::{DENSE, EXACT, Made, SPARSE, STEPS, landscape},
     native::{Branches, Native},
     simulate,
 };
@@ -22,7 +22,7 @@ const NATIVE: [(&str, Branches); 2] =
     [("native code, a branch per rule", Branches::Rules), ("tuned native code", Branches::Moves)];
 const SIMULATOR: &str = "Luge's simulator";
 
-/// Runs of more steps than this are made by the fastest engines only, and not so often.
+/// Only the fastest engines make runs of more steps than this, with fewer repetitions.
 const LONG: u64 = 20_000_000;
 
 /// Creates a job when it is needed.
@@ -98,15 +98,14 @@ pub(super) fn compare_learner(
         |name: &str, run: &mut dyn FnMut() -> Made| figures.push(Figure::measured(name, repeats, run));
     measure(SIMULATOR, &mut || simulate(&normal, &input, effort.most_steps));
     if !long {
-        let alone = Subject::landscape(&normal, &input, LandscapeKind::Compact, None);
-        measure("exact, landscape alone", &mut || alone.run(Contender::Exact, effort.most_steps));
+        let alone = landscape(&normal, &input, LandscapeKind::Compact, None);
+        measure("exact, landscape alone", &mut || EXACT.trace(&alone, effort.most_steps));
     }
-    let whole = Subject::Network(lesson);
-    measure("exact", &mut || whole.run(Contender::Exact, effort.most_steps));
-    if !long {
-        measure("exact without macrosteps", &mut || whole.run(Contender::Steps, effort.most_steps));
-        measure("sparse", &mut || whole.run(Contender::Sparse, effort.most_steps));
-        measure("dense", &mut || whole.run(Contender::Dense, effort.dense_steps.min(20)));
+    let contenders =
+        [(EXACT, u64::MAX), (STEPS, u64::MAX), (SPARSE, u64::MAX), (DENSE, effort.dense_steps.min(20))];
+    for (contender, most_steps) in contenders.into_iter().take(if long { 1 } else { 4 }) {
+        let most_steps = most_steps.min(effort.most_steps);
+        measure(contender.name, &mut || contender.train(lesson.task(), most_steps));
     }
     if n_steps < effort.most_steps {
         figures.extend(parts(job, repeats)?);
@@ -131,7 +130,7 @@ fn parts(job: &TrainJob, repeats: u32) -> Result<Vec<Figure>, JobError> {
     Ok(names.into_iter().zip(least).map(|(name, seconds)| Figure::new(name, steps.into(), seconds)).collect())
 }
 
-/// Steps made, and seconds for training with comparison and for the certificate.
+/// Trains. Returns the number of steps, and the seconds for training with comparison and for the certificate.
 fn train(lesson: &PreparedTraining) -> Result<(u64, f64, f64), JobError> {
     let started = Instant::now();
     let report = lesson.follow(None, ObservationRate::Moments, |_| ControlFlow::Continue(()))?;

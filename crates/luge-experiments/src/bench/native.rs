@@ -13,7 +13,8 @@ use tempfile::TempDir;
 /// The most tapes that a state may read: its cases are all written out.
 const MAX_LOOKS: usize = 10;
 
-/// What every program does around its machine: reads tapes, runs often, says how long the fastest run took and what it left.
+/// The part that all programs share: reads the tapes, runs the machine several times, and prints the time of the fastest run and
+/// the final tapes.
 const FRAME: &str = r#"
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -74,20 +75,20 @@ pub fn source(machine: &Machine, branches: Branches) -> Option<String> {
     Some(text)
 }
 
-/// What a state does in one case of the symbols it looks at, but for the symbols it puts on tapes.
+/// What a state does for one combination of the symbols that it reads, except for the symbols that it writes.
 #[derive(Clone, PartialEq, Eq)]
-struct Deed {
+struct Action {
     moves: Vec<Move>,
     next: StateId,
-    /// The tapes that it writes without reading, or everything that it writes if that has a branch of its own.
+    /// The tapes that it writes without reading them, or all that it writes if every rule has its own branch.
     writes: Vec<(usize, Option<u8>)>,
 }
 
-/// One state: its tapes, and for every case of their symbols what it does and what stands on all tapes then.
+/// One state: the tapes that it reads, and for every combination of their symbols what it does and what it writes.
 struct State {
     state: StateId,
     looks: Vec<usize>,
-    cases: Vec<Option<(Deed, BTreeMap<usize, u8>)>>,
+    cases: Vec<Option<(Action, BTreeMap<usize, u8>)>>,
 }
 
 impl State {
@@ -102,19 +103,19 @@ impl State {
                 Write::Keep => looks.contains(&tape).then(|| (tape, reads[tape].0)),
             };
             let writes: BTreeMap<usize, u8> = rule.writes.iter().enumerate().filter_map(put).collect();
-            let told_apart = |(&tape, &symbol): (&usize, &u8)| match branches {
+            let distinguished = |(&tape, &symbol): (&usize, &u8)| match branches {
                 Branches::Rules => Some((tape, Some(symbol))),
                 Branches::Moves => (!looks.contains(&tape)).then_some((tape, None)),
             };
-            let told_apart = writes.iter().filter_map(told_apart).collect();
-            Some((Deed { moves: rule.moves.clone(), next: rule.next, writes: told_apart }, writes))
+            let distinguished = writes.iter().filter_map(distinguished).collect();
+            Some((Action { moves: rule.moves.clone(), next: rule.next, writes: distinguished }, writes))
         };
         let cases = (0..1 << looks.len()).map(case).collect();
         Self { state, looks, cases }
     }
 
     fn write(&self, text: &mut String) {
-        let loops = self.cases.iter().flatten().any(|(deed, _)| deed.next == self.state);
+        let loops = self.cases.iter().flatten().any(|(action, _)| action.next == self.state);
         let _ =
             writeln!(text, "            {} => {}{{", self.state.index(), if loops { "loop " } else { "" });
         for tape in &self.looks {
@@ -124,21 +125,22 @@ impl State {
         text.push_str("            }\n");
     }
 
-    /// Separates cases symbol by symbol, but only where they do different things.
+    /// Distinguishes cases symbol by symbol, but only where the actions differ.
     fn decide(&self, text: &mut String, cases: &[usize], loops: bool) {
-        let deed = |case: usize| self.cases[case].as_ref().map(|(deed, _)| deed);
-        if cases.iter().all(|&case| deed(case) == deed(cases[0])) {
+        let action = |case: usize| self.cases[case].as_ref().map(|(action, _)| action);
+        if cases.iter().all(|&case| action(case) == action(cases[0])) {
             return self.act(text, cases, loops);
         }
         let split = |bit: usize| cases.iter().partition::<Vec<usize>, _>(|&&case| case >> bit & 1 == 0);
-        let n_deeds = |cases: &[usize]| {
-            let new =
-                |&(i, &case): &(usize, &usize)| !cases[..i].iter().any(|&other| deed(other) == deed(case));
+        let n_actions = |cases: &[usize]| {
+            let new = |&(i, &case): &(usize, &usize)| {
+                !cases[..i].iter().any(|&other| action(other) == action(case))
+            };
             cases.iter().enumerate().filter(new).count()
         };
         let parts = (0..self.looks.len()).map(|bit| (bit, split(bit)));
         let parts = parts.filter(|(_, (zero, one))| !zero.is_empty() && !one.is_empty());
-        let Some((bit, (zero, one))) = parts.min_by_key(|(_, (zero, one))| n_deeds(zero) + n_deeds(one))
+        let Some((bit, (zero, one))) = parts.min_by_key(|(_, (zero, one))| n_actions(zero) + n_actions(one))
         else {
             return;
         };
@@ -149,9 +151,9 @@ impl State {
         text.push_str("                }\n");
     }
 
-    /// Does what all these cases have in common.
+    /// Writes the action that all these cases share.
     fn act(&self, text: &mut String, cases: &[usize], loops: bool) {
-        let Some((deed, writes)) = &self.cases[cases[0]] else {
+        let Some((action, writes)) = &self.cases[cases[0]] else {
             text.push_str("                break 'run;\n");
             return;
         };
@@ -162,17 +164,17 @@ impl State {
                 let _ = write!(text, " *h{tape} = {symbol};");
             }
         }
-        for (tape, way) in deed.moves.iter().enumerate().filter(|(_, way)| **way != Move::Stay) {
+        for (tape, way) in action.moves.iter().enumerate().filter(|(_, way)| **way != Move::Stay) {
             let _ = write!(text, " h{tape} = h{tape}.{}(1);", if *way == Move::Left { "sub" } else { "add" });
         }
-        match (deed.next == self.state, loops) {
+        match (action.next == self.state, loops) {
             (true, _) => text.push_str(" continue;\n"),
-            (false, true) => _ = writeln!(text, " state = {}; break;", deed.next.index()),
-            (false, false) => _ = writeln!(text, " state = {};", deed.next.index()),
+            (false, true) => _ = writeln!(text, " state = {}; break;", action.next.index()),
+            (false, false) => _ = writeln!(text, " state = {};", action.next.index()),
         }
     }
 
-    /// A symbol as it follows from those that were read; `None` if it is the one that stands there.
+    /// The symbol to write as an expression of those that were read; `None` if it does not change.
     fn expression(&self, cases: &[usize], tape: usize, value: &dyn Fn(usize) -> u8) -> Option<String> {
         let is =
             |symbol: &dyn Fn(usize) -> usize| cases.iter().all(|&case| value(case) as usize == symbol(case));
@@ -196,24 +198,24 @@ impl State {
     }
 }
 
-/// A machine written out and compiled, in a folder that goes with it.
+/// A machine compiled to native code, in a temporary folder.
 pub struct Native {
     folder: TempDir,
 }
 
-/// A run of a machine written out.
+/// A run of native code.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NativeRun {
     /// Steps to the halt.
     pub steps: u64,
     /// Seconds that the fastest run took.
     pub seconds: f64,
-    /// For every tape where its head is at last, and the cells from the first one laid.
+    /// For every tape, the final position of its head and its cells.
     pub left: Vec<(usize, String)>,
 }
 
 impl Native {
-    /// Writes a machine out and lets `rustc` compile it.
+    /// Writes the program for a machine and compiles it with `rustc`.
     ///
     /// # Errors
     /// If there is no compiler, or the machine cannot be written out.
@@ -234,7 +236,7 @@ impl Native {
     /// If the program cannot be run.
     pub fn run(&self, machine: &Machine, input: &Input, repeats: u32) -> io::Result<NativeRun> {
         let tapes = self.folder.path().join("tapes");
-        fs::write(&tapes, laid(machine, input))?;
+        fs::write(&tapes, tapes_text(machine, input))?;
         let repeats = repeats.max(1).to_string();
         let said = finished(Command::new(self.folder.path().join("machine")).arg(tapes).arg(repeats))?;
         let mut pairs = said.lines().filter_map(|line| line.split_once(' '));
@@ -246,7 +248,7 @@ impl Native {
     }
 }
 
-/// What a program prints.
+/// Runs a command and returns what it prints.
 fn finished(command: &mut Command) -> io::Result<String> {
     let output = command.output()?;
     if !output.status.success() {
@@ -265,8 +267,8 @@ pub fn extents(finished: &Simulator<'_>, start: &Simulator<'_>) -> Vec<std::ops:
     start.machine().tape_ids().map(extent).collect()
 }
 
-/// The tapes as a program reads them: where the head is, and the cells.
-fn laid(machine: &Machine, input: &Input) -> String {
+/// The tapes in the form that the program reads: the position of the head, and the cells.
+fn tapes_text(machine: &Machine, input: &Input) -> String {
     let start = Simulator::new(machine, input);
     let mut finished = start.clone();
     let _ = finished.run(u64::MAX);

@@ -9,7 +9,7 @@ use luge_machine::{Machine, Move, SymbolId, TapeId, Write};
 /// What a state does with a symbol: the symbol written, the way, the next state; `None` where the machine stops.
 type Entry = Option<(u8, i8, u16)>;
 
-/// Makes a tape three times as long, and says by how much its cells have moved.
+/// Makes a tape three times as long, and returns by how much its cells have moved.
 fn widen<T: Copy>(tape: &mut Vec<T>, blank: T) -> usize {
     let n_cells = tape.len();
     let mut wider = vec![blank; n_cells * 3];
@@ -118,7 +118,7 @@ impl Table {
 
 const STRIDE: usize = 4;
 const STOPS: u32 = 1 << 7;
-/// Cells that are certain to be there on both sides while no check is made.
+/// The number of cells that are guaranteed on both sides while nothing is checked.
 const MARGIN: usize = 1 << 12;
 
 /// A machine whose table and tape are known to be sound, so that its steps need no checks.
@@ -229,7 +229,7 @@ impl<'t> Blocks<'t> {
         }
     }
 
-    /// Follows the machine through a block; `Err` with the steps made if it stops, or has no more steps to make.
+    /// Follows the machine through a block; `Err` with the number of steps if it stops or reaches the limit inside.
     fn cross(&self, mut state: usize, from_left: bool, mut content: u16, most: u64) -> Result<Crossing, u64> {
         let mask = (1_u16 << self.bits) - 1;
         let mut at = if from_left { 0 } else { self.n_cells - 1 };

@@ -26,7 +26,7 @@ pub const RATES: [(Optimiser, [f64; 3]); 2] =
     [(Optimiser::Sgd, [0.01, 0.1, 0.5]), (Optimiser::Adam, [1e-4, 1e-3, 1e-2])];
 /// The width of their hidden layers.
 pub const WIDTH: usize = 512;
-/// How many hidden layers they have.
+/// Their numbers of hidden layers.
 pub const DEPTHS: [usize; 2] = [1, 2];
 /// Samples per batch of theirs.
 pub const BATCH: usize = 64;
@@ -36,7 +36,7 @@ pub const N_NEW: usize = 10_000;
 /// The learner's run.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct LearnerRun {
-    /// Gradient steps, each on a sample of its own.
+    /// The number of gradient steps, each on a fresh sample.
     pub passed: u64,
     /// Samples that it took.
     pub taken: u64,
@@ -111,13 +111,13 @@ pub struct SameArchitecture {
     pub n_weights: u64,
     /// Steps of SGD until the learner's MLP halted.
     pub steps: u64,
-    /// New inputs that it gets right, of how many.
+    /// The number of new inputs that it gets right, and of all new inputs.
     pub right: (usize, usize),
     /// Whether every claim of its certificate holds.
     pub certified: bool,
     /// Steps of SGD from PyTorch's default initialisation.
     pub control_steps: u64,
-    /// For each rate how many of [`N_CONTROL_NEW`] new inputs are then right.
+    /// For each rate, the number of right answers on [`N_CONTROL_NEW`] new inputs after that.
     pub controls: Vec<(f64, usize)>,
 }
 
@@ -176,7 +176,7 @@ impl SameArchitecture {
     }
 }
 
-/// How many ordinary networks there are.
+/// The number of ordinary networks.
 #[must_use]
 pub fn n_ordinary() -> u64 {
     kinds().len() as u64
@@ -275,7 +275,7 @@ fn kinds() -> Vec<Kind> {
     DEPTHS.into_iter().flat_map(of_depth).collect()
 }
 
-/// How many are trained at once.
+/// The number of networks trained at the same time.
 fn n_at_once() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(6)
 }
@@ -344,9 +344,9 @@ impl Classes {
 
     /// The samples on which all networks are tested.
     fn new_inputs(&self) -> (Vec<f32>, Vec<f32>) {
-        let mut judges = self.clone();
-        judges.reseed();
-        judges.batch(N_NEW)
+        let mut unseen = self.clone();
+        unseen.reseed();
+        unseen.batch(N_NEW)
     }
 
     /// The next sample, its label as -1 or 1.

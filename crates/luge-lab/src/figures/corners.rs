@@ -1,12 +1,9 @@
 //! The seven configurations of a two-state machine as the corners of a simplex, with a loss that the reader can change.
 
-use luge::job::{TraceJob, source::Source};
-use luge_landscape::{LandscapeKind, carve};
-use luge_net::{Network, Shape, Values, evaluate};
-use luge_train::{Dense, Engine, Precision, Rate};
-use serde_json::json;
+use luge_landscape::carve;
+use luge_net::{Network, Shape, evaluate};
 
-use super::FigureResult;
+use super::*;
 
 /// The machine whose run is carved.
 const MACHINE: &str = "bb2";
@@ -112,7 +109,7 @@ mod tests {
         let other = corners(&[(1, 4, 0.0)]).expect("a figure");
         let path = other["path"].as_array().expect("corners");
         assert_eq!((&path[..3], &other["derails"]), (&[json!(0), json!(1), json!(4)][..], &json!(2)));
-        // A barrier where the machine goes on: descent leaves its way there.
+        // A barrier on an edge of the machine's path: there descent leaves that path.
         let blocked = corners(&[(2, 3, 1e9)]).expect("a figure");
         assert_eq!(blocked["derails"], 3);
     }

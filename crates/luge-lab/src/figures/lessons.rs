@@ -1,15 +1,13 @@
-//! Figures of learners: how labels enter through the gradient, and a perceptron beside ordinary gradient descent.
+//! Figures of learners: how labels enter through the gradient, and a perceptron compared with ordinary gradient descent.
 
 use luge::{
-    job::{Data, Job, StandardPrimaries, TrainJob, catalogue},
+    job::{Data, StandardPrimaries, TrainJob, catalogue},
     run::engine::EngineError,
 };
-use luge_net::{SparseValues, Values};
-use luge_train::{Dense, Engine, Precision, Rate};
-use serde_json::json;
+use luge_net::SparseValues;
 
-use super::FigureResult;
-use crate::{PreparedJob, views::theta_on_tape};
+use super::{views::theta_on_tape, *};
+use crate::replay::evenly_spaced;
 
 /// Frames of each run.
 const N_FRAMES: u64 = 60;
@@ -50,13 +48,13 @@ pub(super) fn first_step(labels: &[f64]) -> FigureResult {
         "after": after[z].data,
         // The largest gradient on any other weight in this step.
         "elsewhere": elsewhere,
-        // What the learner then finds, and in how many steps.
+        // What the learner then finds, and after which number of steps.
         "learned": proof.formula().unwrap_or_default(),
         "steps": proof.steps,
     }))
 }
 
-/// A linear network on two features, trained in two ways: the weights after some steps, and how many rows are classified right.
+/// A linear network on two features, trained in two ways: the weights and the number of rows classified right, over the steps.
 pub(super) fn two_lines() -> FigureResult {
     let mut job = shipped("perceptron")?;
     if let Data::Csv { features, .. } = &mut job.data {
@@ -79,8 +77,8 @@ pub(super) fn two_lines() -> FigureResult {
         json!({ "step": step, "theta": theta, "right": right })
     };
     let mut perceptron = Vec::new();
-    for frame in 0..N_FRAMES {
-        let (step, theta) = seek(steps * frame / (N_FRAMES - 1))?;
+    for step in evenly_spaced(steps, N_FRAMES as usize) {
+        let (step, theta) = seek(step)?;
         perceptron.push(line(step, theta));
     }
     let mut ordinary = Vec::new();

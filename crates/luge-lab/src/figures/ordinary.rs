@@ -2,14 +2,13 @@
 
 use luge::{
     mlp::{Passing, PreparedMlp, SampleStream, sample_format},
-    stream::{Draw, Samples, Stream, StreamLandscape, StreamOptions},
+    stream::{Stream, StreamLandscape, StreamOptions},
 };
 use luge_circuit::Shipped;
 use luge_landscape::mlp::{Float, MEMORY_LAYER};
 use luge_train::sequential::{DenseSgd, SequentialEngine, default_weights};
-use serde_json::json;
 
-use super::FigureResult;
+use super::*;
 
 /// The samples: six bits, of which three count.
 const DRAW: &str = "parity:bits=6,hidden=3";
@@ -50,7 +49,7 @@ pub(super) fn ordinary(seed: u64) -> FigureResult {
             "x": passing.x,
             "y": passing.y[0],
             "loss": loss,
-            // The biases of the memory's layer, one for each register, and what they stand for.
+            // The biases of the memory's layer, one for each register, and the registers that they encode.
             "biases": biases,
             "registers": memory.registers,
         }));

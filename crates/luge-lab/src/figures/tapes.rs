@@ -1,11 +1,8 @@
 //! Why tapes are weights: a run whose cells are weights, and the number of corners it would need otherwise.
 
-use luge::job::{Job, TraceJob, source::Source};
-use luge_landscape::{Configuration, Landscape, LandscapeKind, LandscapeOptions};
-use serde_json::json;
+use luge_landscape::{Configuration, Landscape, LandscapeOptions};
 
-use super::FigureResult;
-use crate::{PreparedJob, views};
+use super::*;
 
 /// Cells on each side of the head.
 const RADIUS: usize = 4;

@@ -16,7 +16,7 @@ impl Strip {
     pub fn draw(&self, tape: &str) -> Result<String, png::EncodingError> {
         let mut png = Vec::new();
         self.write_png(&mut png)?;
-        // Cells and rows lie on both sides of their numbers. Rows stand at equal distances, but for the last.
+        // Cells and rows are centred on their numbers. All rows but the last are equally far apart.
         let cells = [self.cells.start as f64 - 0.5, self.cells.end as f64 - 0.5];
         let first = self.steps.first().map_or(0.0, |&step| step as f64);
         let distance = self.steps.get(1).map_or(1.0, |&step| step as f64 - first);

@@ -4,9 +4,10 @@ use luge_landscape::{Configuration, Extended, Landscape};
 use luge_net::Values;
 use luge_train::{Engine, PackedCells, Snapshot, TapeSnapshot};
 
+use super::tapes::{cell_weight, head_cell};
 use crate::Scene;
 
-/// What the vertices of a network without tapes stand for.
+/// What the vertices of a network without tapes represent.
 #[derive(Clone, Copy, Debug)]
 pub enum Inside<'n> {
     /// A landscape whose vertices are whole configurations.
@@ -71,13 +72,9 @@ fn near(engine: &dyn Engine, n_tracks: usize, radius: usize) -> Snapshot {
 
 /// Keeps the cells near the head only; cells that are not stored are blank.
 fn cut(tape: &mut TapeSnapshot, radius: usize) {
-    let weights = tape.head.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
-    let head = tape.head_first + weights.map_or(0, |(i, _)| i as i64);
+    let head = head_cell(tape).unwrap_or(tape.head_first);
     let first = head - radius as i64;
-    let at = |cell: i64| {
-        let kept = usize::try_from(cell - tape.first).ok().and_then(|i| tape.cells.get(i));
-        kept.unwrap_or(-1.0)
-    };
-    let cells: Vec<f64> = (first..=head + radius as i64).map(at).collect();
+    let weight = |cell: i64| cell_weight(tape, cell).unwrap_or(-1.0);
+    let cells: Vec<f64> = (first..=head + radius as i64).map(weight).collect();
     (tape.first, tape.cells) = (first, cells.into());
 }

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use luge_machine::{Cell, TapeId};
-use luge_train::Snapshot;
-
-use super::Tapes;
 use luge::{
     draw::picture::{self, Rgb},
     run::decimated::{Decimated, Thin},
 };
+use luge_machine::{Cell, TapeId};
+use luge_train::Snapshot;
+
+use super::Tapes;
 
 /// The most rows.
 pub const MAX_ROWS: usize = 400;
@@ -28,8 +28,6 @@ pub struct Part {
     pub to: u64,
     /// The cells.
     pub cells: Range<Cell>,
-    /// The most rows.
-    pub n_rows: usize,
 }
 
 /// The tapes at one step.
@@ -59,15 +57,9 @@ impl Row {
         Self { step, lines: tapes.machine.tape_ids().map(line).collect() }
     }
 
-    /// These cells of one tape.
-    pub fn of_cells(
-        step: u64,
-        tapes: &Tapes<'_>,
-        snapshot: &Snapshot,
-        tape: TapeId,
-        cells: Range<Cell>,
-    ) -> Self {
-        Self { step, lines: vec![Line::new(tapes, snapshot, tape, cells)] }
+    /// The cells of one tape that belong to a part of the picture.
+    pub fn of_part(step: u64, tapes: &Tapes<'_>, snapshot: &Snapshot, part: &Part) -> Self {
+        Self { step, lines: vec![Line::new(tapes, snapshot, part.tape, part.cells.clone())] }
     }
 }
 

@@ -59,10 +59,7 @@ impl<'a> Survey<'a> {
             let from = self.column as u64 * self.curve.width();
             let to = (from + self.curve.width()).min(end);
             // A new engine for each column, because an engine knows the lowest and the highest loss since it was opened.
-            let mut engine = match self.between.take() {
-                Some(start) => replay.engine_from(&start)?,
-                None => replay.again()?,
-            };
+            let mut engine = replay.engine_from(self.between.take().as_ref())?;
             run_to(&mut *engine, to.saturating_sub(1))?;
             if let Some(range) = engine.losses() {
                 self.curve.include(from, range.min, range.max);

@@ -5,13 +5,24 @@ use luge_train::TapeSnapshot;
 
 use luge::draw::picture::{self, Rgb};
 
+/// The weight of a track's cell; `None` if it is not stored.
+pub(crate) fn cell_weight(track: &TapeSnapshot, cell: i64) -> Option<f64> {
+    track.cells.get(usize::try_from(cell - track.first).ok()?)
+}
+
+/// The track's cell that has most of the head's weight.
+pub(super) fn head_cell(track: &TapeSnapshot) -> Option<i64> {
+    let (at, _) = track.head.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
+    Some(track.head_first + at as i64)
+}
+
 /// Which binary tapes (tracks) hold a tape, and the colours of its symbols.
 #[derive(Debug)]
 pub struct Tapes<'m> {
     /// The machine.
     pub machine: &'m Machine,
     lowered: &'m Lowered,
-    /// For every track, the machine's cell that its cell 0 stands for.
+    /// For every track, the machine's cell that its cell 0 represents.
     first: Vec<Cell>,
     colours: Vec<Vec<Rgb>>,
 }
@@ -28,22 +39,21 @@ impl<'m> Tapes<'m> {
         self.lowered.tracks(tape).map(TapeId::index)
     }
 
-    /// The machine's cell that a track's cell stands for.
+    /// The machine's cell that a track's cell represents.
     pub fn outside(&self, track: usize, cell: i64) -> Cell {
         cell + self.first[track]
     }
 
-    /// The track's cell that stands for a cell of the machine.
+    /// The track's cell that represents a cell of the machine.
     pub fn inside(&self, track: usize, cell: Cell) -> i64 {
         cell - self.first[track]
     }
 
-    /// The symbol in a cell of the machine, if the bits stand for one.
+    /// The symbol in a cell of the machine, if the bits encode one.
     pub fn symbol(&self, kept: &[TapeSnapshot], tape: TapeId, cell: Cell) -> Option<SymbolId> {
         let bit = |track: TapeId, cell: Cell| {
-            let bits = &kept[track.index()];
-            let at = usize::try_from(cell - self.first[track.index()] - bits.first).ok();
-            SymbolId(u8::from(at.and_then(|at| bits.cells.get(at)).is_some_and(|value| value > 0.0)))
+            let weight = cell_weight(&kept[track.index()], self.inside(track.index(), cell));
+            SymbolId(u8::from(weight.is_some_and(|weight| weight > 0.0)))
         };
         self.lowered.decode_cell(tape, cell, bit)
     }
@@ -51,9 +61,7 @@ impl<'m> Tapes<'m> {
     /// The machine's cell that a tape's head is on.
     pub fn head(&self, kept: &[TapeSnapshot], tape: TapeId) -> Option<Cell> {
         let track = self.tracks(tape).next()?;
-        let weights = kept.get(track)?.head.iter().enumerate();
-        let (at, _) = weights.max_by(|a, b| a.1.total_cmp(b.1))?;
-        Some(self.outside(track, kept[track].head_first + at as i64))
+        Some(self.outside(track, head_cell(kept.get(track)?)?))
     }
 
     /// The first and the last cell of a tape that is not blank, or under the head.

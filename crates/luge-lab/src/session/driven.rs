@@ -1,10 +1,6 @@
 //! A run that its caller advances turn by turn, for callers that must not block, such as a worker of a page.
 
-use std::time::Duration;
-
-use serde_json::json;
-
-use super::{Command, Message, Page, PreparedJob, Refusal, Run, RunError, RunRequest, Transport};
+use super::*;
 use crate::catalogue::catalogue;
 
 /// The first message to a page: the programs and settings that it offers.

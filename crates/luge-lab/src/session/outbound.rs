@@ -1,18 +1,10 @@
-//! What a tab is sent, and when.
+//! Decides what is sent to a tab, and when.
 
-use std::time::Duration;
-
-use luge::run::engine::EngineError;
 use luge_machine::TapeId;
-use serde_json::{Value, json};
-use web_time::Instant;
+use serde_json::Value;
 
-use super::{FRAME, Motion, Page, Run};
-use crate::{
-    command::Message,
-    replay::{MAX_ROWS, Part},
-    views,
-};
+use super::*;
+use crate::replay::Part;
 
 /// The least time between two pictures of the whole run.
 const SURVEY: Duration = Duration::from_millis(250);
@@ -36,7 +28,7 @@ pub(super) struct Shown {
     /// Whether the moment is to be sent again although the run has not moved.
     pub(super) again: bool,
     pub(super) around: Option<u64>,
-    /// How far the survey was, how many losses it had seen, and when that was sent.
+    /// The survey's step and its number of losses when the overview was sent, and the time.
     pub(super) overview: Option<(u64, u64)>,
     pub(super) overview_at: Option<Instant>,
     pub(super) profile: bool,
@@ -79,7 +71,6 @@ impl Run<'_> {
             from,
             to: to.max(from),
             cells: first..last.clamp(first, first.saturating_add(1 << 24)) + 1,
-            n_rows: MAX_ROWS,
         };
         let started = Instant::now();
         page.send(match self.replay.strip(&part, &mut || started.elapsed() < ZOOM)? {

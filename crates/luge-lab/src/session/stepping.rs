@@ -1,14 +1,10 @@
 //! How a tab's run advances between two frames.
 
-use std::time::Duration;
-
-use luge::run::engine::EngineError;
 use luge_machine::StateId;
 use luge_train::Engine;
-use web_time::Instant;
 
-use super::{Breakpoints, FRAME, Motion, Run};
-use crate::replay::{MAX_PROFILED, Profile};
+use super::*;
+use crate::replay::MAX_PROFILED;
 
 impl Run<'_> {
     /// How long to wait for commands until the next turn.

@@ -1,19 +1,13 @@
 //! The loss around the vertex of a step.
 
-use luge::{
-    draw::edges::{Edge, EdgesError, OutgoingEdges, Place, VertexPlace},
-    run::engine::EngineError,
-};
-use luge_landscape::{Configuration, Landscape};
-use luge_machine::StateId;
-use luge_train::{Precision, Snapshot};
-use serde_json::{Value, json};
+use luge::draw::edges::{EdgesError, Place, VertexPlace};
+use luge_train::{Precision, TapeSnapshot};
 
-use super::drawn;
+use super::*;
 use crate::{
     neighbourhood::Neighbourhood,
-    prepared_job::{NEAR_CELLS, NEAR_HEAD, Scene},
-    replay::{Inside, Replay},
+    prepared_job::{NEAR_CELLS, NEAR_HEAD},
+    replay::Inside,
 };
 
 /// The most edges that are drawn.
@@ -21,10 +15,10 @@ const MAX_EDGES: usize = 20;
 /// The most further edges: to the next vertex, to the last one, and to halting ones.
 const MAX_MORE: usize = 6;
 
-/// Gives number and name of a vertex of the drawn landscape in the whole one; `None` if it stands for many.
+/// Maps a vertex of the drawn landscape to the number and name that it has in the whole one; `None` if it represents several.
 pub(super) type Naming<'a> = dyn Fn(usize) -> Option<(usize, String)> + 'a;
 
-/// Passes the edges that leave the current vertex to `see`; `None` if they cannot be drawn.
+/// Passes the edges that leave the current vertex to a closure; `None` if they cannot be drawn.
 pub(super) fn look_around<R>(
     replay: &mut Replay<'_>,
     see: impl FnOnce(&OutgoingEdges<'_>, &Naming<'_>) -> R,
@@ -43,10 +37,7 @@ pub(super) fn look_around<R>(
     }
     // In the landscape of the whole machine, or in that of a few states.
     let few = match (scene.near, scene.control) {
-        (None, Some(control)) => {
-            let few = Neighbourhood::of(scene.lowered, &scene.prepared.around, control, vertex);
-            few.map(|few| (few, control))
-        }
+        (None, Some(control)) => Neighbourhood::of(scene, control, vertex).map(|few| (few, control)),
         _ => None,
     };
     let near_heads = |state: Option<StateId>| near_heads(state?, &replay.look(Some(NEAR_HEAD)));
@@ -143,9 +134,7 @@ fn leaving<'p>(
 
 /// The cells around the heads as a configuration of a small landscape.
 fn near_heads(state: StateId, snapshot: &Snapshot) -> Option<Configuration> {
-    let tape = |kept: &luge_train::TapeSnapshot| {
-        kept.cells.iter().map(|value| value > 0.0).take(NEAR_CELLS).collect::<Vec<bool>>()
-    };
+    let tape = |kept: &TapeSnapshot| kept.cells.iter().map(|value| value > 0.0).take(NEAR_CELLS).collect();
     let tapes: Vec<Vec<bool>> = snapshot.tapes.iter().map(tape).collect();
     let whole = !tapes.is_empty() && tapes.iter().all(|cells| cells.len() == NEAR_CELLS);
     let heads = vec![NEAR_HEAD; tapes.len()];

@@ -1,11 +1,8 @@
 //! The output of the primary network over the plane of two features.
 
-use luge::{files::predictor::Predictor, training::PreparedTraining};
-use luge_net::{Shape, Values};
-use serde_json::{Value, json};
+use luge_net::Shape;
 
-use super::{drawn, theta_on_tape};
-use crate::replay::Replay;
+use super::*;
 
 /// Points along each axis.
 const GRID: usize = 33;

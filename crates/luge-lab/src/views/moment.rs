@@ -1,20 +1,12 @@
 //! One step of the run: vertex, tapes, heads and labels, and the gradient of the step.
 
-use luge::{
-    certificate::answer::Fit, files::predictor::Predictor, run::engine::EngineError,
-    training::PreparedTraining,
-};
-use luge_machine::{StateId, TapeId};
-use luge_net::{Values, evaluate};
-use luge_train::{Outcome, Snapshot};
+use luge::certificate::answer::Fit;
+use luge_net::evaluate;
+use luge_train::Outcome;
 use serde::Serialize;
-use serde_json::{Value, json};
 
-use super::{MAX_SAMPLES, theta_on_tape, variables};
-use crate::{
-    prepared_job::Scene,
-    replay::{End, Replay, StepGradient},
-};
+use super::*;
+use crate::replay::{StepGradient, cell_weight};
 
 /// The most weights of a network that is evaluated for every moment.
 const MAX_EVALUATED: usize = 1 << 12;
@@ -96,11 +88,9 @@ fn tape_view(
     let centre = head.unwrap_or_else(|| scene.tapes.outside(track, kept[track].first));
     let reach = radius as i64;
     let cells = centre - reach..=centre + reach;
-    let at = |track: usize, cell: i64| {
-        let at = usize::try_from(cell - scene.tapes.outside(track, kept[track].first)).ok();
-        at.and_then(|at| kept[track].cells.get(at)).unwrap_or(-1.0)
-    };
-    let values = |track: usize| cells.clone().map(|cell| at(track, cell)).collect::<Vec<f64>>();
+    let weight =
+        |track: usize, cell: i64| cell_weight(&kept[track], scene.tapes.inside(track, cell)).unwrap_or(-1.0);
+    let values = |track: usize| cells.clone().map(|cell| weight(track, cell)).collect::<Vec<f64>>();
     let outside = |track: usize, list: Option<&Vec<(i64, f64)>>| -> Vec<(i64, f64)> {
         let shown =
             list.into_iter().flatten().map(|&(cell, slope)| (scene.tapes.outside(track, cell), slope));
@@ -116,7 +106,7 @@ fn tape_view(
         // The machine's cell of the first value.
         "first": cells.start(),
         "head": head,
-        // Indices of symbols; none where the bits stand for no symbol.
+        // Indices of symbols; `null` where the bits encode none.
         "symbols": cells.clone().map(symbol).collect::<Vec<_>>(),
         // One list of weights per track.
         "values": tracks().map(values).collect::<Vec<_>>(),

@@ -1,10 +1,8 @@
 //! The loss step by step, shortly before and after the current step.
 
-use luge::run::engine::{EngineChoice, EngineError};
-use serde_json::{Value, json};
+use luge::run::engine::EngineChoice;
 
-use super::drawn;
-use crate::replay::{End, Replay};
+use super::*;
 
 /// Steps before and after.
 const REACH: u64 = 40;

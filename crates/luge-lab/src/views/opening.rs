@@ -1,12 +1,10 @@
 //! The run as a whole: what is known before the first step.
 
-use luge::{draw::edges::control_name, run::run_stats::Limits};
-use luge_machine::{Access, StateId, TapeId};
-use luge_net::{Layers, Values};
-use serde_json::{Value, json};
+use luge::run::run_stats::Limits;
+use luge_machine::Access;
+use luge_net::Layers;
 
-use super::{MAX_SAMPLES, variables};
-use crate::{prepared_job::Scene, replay::Replay};
+use super::*;
 
 /// The most vertices that are drawn one by one.
 const MAX_RING: usize = 64;

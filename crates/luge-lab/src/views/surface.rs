@@ -1,17 +1,11 @@
 //! The loss over the plane through the current vertex, the next one, and its best rival.
 
-use luge::{
-    draw::edges::{Edge, OutgoingEdges},
-    run::engine::EngineError,
-};
 use luge_landscape::LandscapeKind;
-use serde_json::{Value, json};
 
 use super::{
     around::{Naming, look_around},
-    drawn,
+    *,
 };
-use crate::replay::Replay;
 
 /// Points along a side: of small landscapes, and of larger ones.
 const FINE: usize = 33;

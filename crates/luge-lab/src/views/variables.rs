@@ -1,9 +1,8 @@
 //! The program's variables, read from the bits on the tapes.
 
 use luge::job::program::Variable;
-use serde_json::{Value, json};
 
-use crate::{prepared_job::Scene, replay::Replay};
+use super::*;
 
 /// The most elements of an array that are shown.
 const MAX_ELEMENTS: usize = 64;

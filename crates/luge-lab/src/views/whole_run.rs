@@ -3,12 +3,9 @@
 use std::collections::BTreeMap;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use serde_json::{Value, json};
 
-use crate::{
-    prepared_job::Scene,
-    replay::{Strip, Survey},
-};
+use super::*;
+use crate::replay::{Strip, Survey};
 
 /// The run over time: the survey so far.
 pub(crate) fn overview(survey: &Survey<'_>) -> Value {

@@ -1,12 +1,8 @@
-//! `luge compare parity` and `luge compare stream`: a learner beside ordinary networks.
+//! `luge compare parity` and `luge compare stream`: compares a learner with ordinary networks.
 
-use std::path::PathBuf;
-
-use indicatif::HumanCount;
 use luge::{
     data::PrepareOptions,
-    files::Outputs,
-    object,
+    job::catalogue::STREAM_LEARNERS,
     stream::{Concept, Draw, Order, Samples, StreamJob},
 };
 use luge_experiments::compare::stream::{
@@ -14,9 +10,11 @@ use luge_experiments::compare::stream::{
     StreamComparison, WIDTH, n_ordinary,
 };
 
-use super::super::stream::{default_draw, fit, open};
-use super::super::{Failure, FormatArg, Progress, Rows, count, failures, named_table, place, show_rows};
-use super::Args;
+use super::{
+    super::stream::{default_draw, fit},
+    Args,
+};
+use crate::cli::command_prelude::*;
 
 #[derive(clap::Args)]
 pub(super) struct StreamArgs {
@@ -59,8 +57,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     outputs = data.iter().fold(outputs, Outputs::reading);
     let plot = place(&mut outputs, args.plot.as_deref())?;
     let source = match learner {
-        _ if parity.is_some() => open("parity")?,
-        Some(learner) if !draws.is_empty() => open(learner)?,
+        _ if parity.is_some() => Source::open("parity")?,
+        Some(learner) if !draws.is_empty() => open_learner(learner, STREAM_LEARNERS)?,
         _ => {
             return Err(Failure::usage(
                 "a learner or what it learns from is missing",
@@ -153,7 +151,7 @@ fn describe_runs(rows: &mut Rows, name: &str, StreamComparison { learner, ordina
         })
     };
     rows.row(name, format!("{}, {certified}", right(learner.right)));
-    let (passed, taken) = (HumanCount(learner.passed), HumanCount(learner.taken));
+    let (passed, taken) = (count(learner.passed), count(learner.taken));
     rows.row("", format!("{passed} samples passed, {taken} taken"));
     rows.row(
         "ordinary networks",
@@ -161,7 +159,7 @@ fn describe_runs(rows: &mut Rows, name: &str, StreamComparison { learner, ordina
             "{} of them: width {WIDTH}, {} depths, {n_rates} rates; {} samples each, in batches of {BATCH}",
             ordinary.len(),
             DEPTHS.len(),
-            HumanCount(seen)
+            count(seen)
         ),
     );
     rows.row("  best by SGD", best("SGD"));
@@ -175,14 +173,14 @@ fn describe_same(rows: &mut Rows, same: &SameArchitecture) {
     rows.row("MLP with the learner in it", format!("{n_right} of {n_new} new inputs right, {certified}"));
     rows.row(
         "",
-        format!("{n_layers} layers, {} weights, {steps} steps of SGD, batch size 1", HumanCount(n_weights)),
+        format!("{n_layers} layers, {} weights, {steps} steps of SGD, batch size 1", count(n_weights)),
     );
     let best = same.controls.iter().max_by_key(|(_, right)| *right);
     let best = best.map_or_else(String::new, |(rate, right)| {
         format!("{right} of {N_CONTROL_NEW} new inputs right: best of {} rates, {rate}", same.controls.len())
     });
     rows.row("  PyTorch's initialisation", best);
-    rows.row("", format!("the same layers and stream, {} steps", HumanCount(same.control_steps)));
+    rows.row("", format!("the same layers and stream, {} steps", count(same.control_steps)));
 }
 
 failures! {

@@ -1,14 +1,11 @@
 //! The failures between data and a trained model.
 
-use luge::{
-    data::TableError,
-    files::ModelError,
-    job::{ProgramError, Source},
-};
+use luge::{data::TableError, files::ModelError, job::ProgramError};
 use luge_landscape::{BuildError, ExtendedError, LearnerError, PrimaryError};
 use luge_sled::{BackendError, CircuitCompileError};
 
-use super::{Failure, READABLE, did_you_mean, failures};
+use super::{READABLE, did_you_mean};
+use crate::cli::command_prelude::*;
 
 failures! {
     for TableError(error, problem) {

@@ -1,11 +1,11 @@
-//! Excerpts of source texts for error messages. Long lines are cut around the error, control characters are made
+//! Excerpts of source texts for error messages. Long lines are shortened around the error, control characters are made
 //! visible, and columns are counted in characters.
 
 use std::ops::Range;
 
 use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
-/// The most characters of a line that are shown, and how many of them are before the finding.
+/// The most characters of a line that are shown, and how many of them may precede the finding.
 const MAX_CHARS: usize = 160;
 const BEFORE: usize = 60;
 
@@ -16,71 +16,52 @@ pub(super) struct Excerpt {
     text: String,
     /// The number of the first line in the whole text, counted from 0.
     first_line: usize,
-    /// For every line, the number of characters that are cut off at its beginning.
+    /// The number of characters cut off at the beginning of each line.
     cut: Vec<usize>,
     /// Where the finding is in this text.
     pub(super) span: Range<usize>,
 }
 
 impl Excerpt {
-    /// The lines of a finding, and one before and after them.
+    /// The lines that contain a span, and one line before and after them.
     pub(super) fn around(name: &str, text: &str, span: &Range<usize>) -> Self {
         let start = text.floor_char_boundary(span.start);
         let end = text.floor_char_boundary(span.end.max(start));
-        let line_start = |at: usize| text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-        let line_end = |at: usize| text[at..].find('\n').map_or(text.len(), |newline| at + newline);
-        let own = line_start(start);
-        let first = if own > 0 { line_start(own - 1) } else { 0 };
-        let last = line_end(end);
-        let stop = if last < text.len() { line_end(last + 1) } else { last };
-        let mut excerpt = Self {
-            name: name.to_owned(),
-            text: String::new(),
-            first_line: text[..first].matches('\n').count(),
-            cut: Vec::new(),
-            span: usize::MAX..usize::MAX,
-        };
-        let mut at = first;
+        let first = text[..start].rmatch_indices('\n').nth(1).map_or(0, |(newline, _)| newline + 1);
+        let stop = text[end..].match_indices('\n').nth(1).map_or(text.len(), |(newline, _)| end + newline);
+        // Every character shown, with its byte position in the whole text.
+        let mut shown: Vec<(usize, char)> = Vec::new();
+        let (mut at, mut cut) = (first, Vec::new());
         for line in text[first..stop].split('\n') {
-            if at > first {
-                excerpt.text.push('\n');
+            let next = at + line.len() + 1;
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            let n_chars = line.chars().count();
+            let column = line.get(..start.wrapping_sub(at)).map_or(0, |before| before.chars().count());
+            let skipped = if n_chars > MAX_CHARS { column.saturating_sub(BEFORE) } else { 0 };
+            if skipped > 0 {
+                shown.push((at, '…'));
             }
-            excerpt.push_line(line.strip_suffix('\r').unwrap_or(line), at, start..end);
-            at += line.len() + 1;
+            // The ellipsis takes the place of one character.
+            cut.push(skipped.saturating_sub(1));
+            let kept = line.char_indices().skip(skipped).take(MAX_CHARS);
+            shown.extend(kept.map(|(byte, c)| (at + byte, visible(c))));
+            if n_chars > skipped + MAX_CHARS {
+                shown.extend(shown.last().map(|&(byte, _)| (byte, '…')));
+            }
+            shown.push((at + line.len(), '\n'));
+            at = next;
         }
-        let length = excerpt.text.len();
-        excerpt.span = excerpt.span.start.min(length)..excerpt.span.end.min(length);
-        excerpt
-    }
-
-    /// Adds a line that begins at a byte of the whole text, in which the finding is `span`.
-    fn push_line(&mut self, line: &str, first: usize, span: Range<usize>) {
-        let n_chars = line.chars().count();
-        let here = (first..=first + line.len()).contains(&span.start);
-        let column = if here { line[..span.start - first].chars().count() } else { 0 };
-        let skipped = if n_chars > MAX_CHARS { column.saturating_sub(BEFORE) } else { 0 };
-        if skipped > 0 {
-            self.text.push('…');
-        }
-        // The ellipsis takes the place of one character.
-        self.cut.push(skipped.saturating_sub(1));
-        for (at, c) in line.char_indices().skip(skipped).take(MAX_CHARS) {
-            self.mark(first + at, &span);
-            self.text.push(visible(c));
-        }
-        if n_chars > skipped + MAX_CHARS {
-            self.text.push('…');
-        }
-        self.mark(first + line.len(), &span);
-    }
-
-    /// Records where the finding begins and ends, when that byte of the whole text is reached.
-    fn mark(&mut self, at: usize, span: &Range<usize>) {
-        if at >= span.start && self.span.start == usize::MAX {
-            self.span.start = self.text.len();
-        }
-        if at >= span.end && self.span.end == usize::MAX {
-            self.span.end = self.text.len();
+        shown.pop();
+        let place = |byte: usize| {
+            let before = shown.iter().take_while(|&&(at, _)| at < byte);
+            before.map(|(_, c)| c.len_utf8()).sum::<usize>()
+        };
+        Self {
+            name: name.to_owned(),
+            text: shown.iter().map(|(_, c)| c).collect(),
+            first_line: text[..first].matches('\n').count(),
+            cut,
+            span: place(start)..place(end),
         }
     }
 }

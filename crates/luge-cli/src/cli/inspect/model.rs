@@ -1,20 +1,15 @@
 //! `luge inspect` for a trained model.
 
-use std::path::Path;
-
-use indicatif::HumanCount;
 use luge::{
     certificate::{Certificate, answer::failed},
-    draw::numeral,
     files::Model,
-    object,
     stream::StreamModel,
     training::VariableWeights,
 };
 use luge_net::Layers;
 
-use super::super::{Failure, Rows, count, numbers, show_rows};
 use super::network::NetworkProfile;
+use crate::cli::command_prelude::*;
 
 /// Shows the model of a learner from a table.
 pub(super) fn run(model: &Model, json: bool) -> Result<(), Failure> {
@@ -67,7 +62,7 @@ pub(super) fn of_stream(model: &StreamModel, json: bool) -> Result<(), Failure> 
         rows.row("model", format!("{} from {features} to {labels}", card.primary));
         rows.row("theta", numbers(&model.theta));
         rows.row("numbers", card.options.format);
-        let (steps, taken) = (HumanCount(card.steps), HumanCount(card.taken));
+        let (steps, taken) = (count(card.steps), count(card.taken));
         rows.row(
             "trained",
             format!("{} on a stream, {steps} gradient steps, {taken} batches taken", profile.learner),
@@ -122,7 +117,7 @@ fn describe(rows: &mut Rows, model: &Model, network: &NetworkProfile) {
     );
     rows.row("theta", numbers(&model.theta));
     rows.row("numbers", options.format);
-    let steps = (HumanCount(card.steps), HumanCount(card.machine_steps));
+    let steps = (count(card.steps), count(card.machine_steps));
     rows.row(
         "trained",
         format!("{} gradient steps, {} machine steps, {} samples", steps.0, steps.1, card.n_samples),

@@ -1,22 +1,16 @@
-//! `luge inspect` for a network: its sizes beside the bounds of the paper's corollaries.
+//! `luge inspect` for a network: its sizes, and the bounds of the paper's corollaries.
 
-use indicatif::HumanCount;
 use luge::{
     certificate::paper_bounds::{Arrangement, SizeClaim},
     files::Model,
     job::Loaded,
-    object,
     trace::{PreparedTrace, TraceOptions},
 };
-use luge_landscape::{Landscape, LandscapeKind, LandscapeOptions, VertexSet};
-use luge_machine::{
-    Input,
-    lowering::{Moves, lower},
-};
+use luge_landscape::{Landscape, LandscapeOptions, VertexSet};
+use luge_machine::Input;
 use luge_net::{Layer, Layers};
-use serde::Serialize;
 
-use super::super::{Failure, Rows, TOWARDS_HALT, columns, count};
+use crate::cli::command_prelude::*;
 
 /// The network of a landscape, or an extended network without its primary network.
 pub(super) struct NetworkProfile {
@@ -109,7 +103,7 @@ impl NetworkProfile {
         rows.row("fewest layers", arranged(&self.claim.fewest_layers));
         rows.row("narrowest", arranged(&self.claim.narrowest));
         let SizeClaim { corollary, layers, width, formula, layers_hold, width_holds, .. } = &self.claim;
-        let width = width.map_or_else(|| self.claim.width_text(), |width| HumanCount(width).to_string());
+        let width = width.map_or_else(|| self.claim.width_text(), count);
         rows.row(
             &format!("Corollary {corollary}"),
             format!(

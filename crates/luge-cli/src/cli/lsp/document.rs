@@ -4,15 +4,11 @@ use lsp_types::{
     DiagnosticSeverity, Hover, HoverContents, MarkupContent, MarkupKind, Position, Range, TextEdit,
 };
 use luge::job::{ProgramError, program};
-use luge_machine::{
-    Diagnostic, Severity,
-    lowering::{Moves, lower},
-};
+use luge_machine::{Diagnostic, Severity};
 use luge_sled::{Compiled, Sizes};
 
-use super::super::run::states_by_line;
-use super::super::sample_sizes;
-use super::text::range;
+use super::{super::run::states_by_line, text::range};
+use crate::cli::command_prelude::*;
 
 /// A text, and what `luge check` makes of it.
 pub(super) struct Document {

@@ -2,20 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use indicatif::HumanCount;
-use luge::{
-    certificate::translation,
-    job::{Source, program},
-    object,
-};
+use luge::{certificate::translation, job::program};
 use luge_landscape::Learner;
-use luge_machine::{Outcome, Simulator, Step, TapeId};
+use luge_machine::{Outcome, Simulator, TapeId};
 use luge_net::{NumberFormat, numbers::from_signs};
 use luge_sled::Compiled;
-use serde::Serialize;
 
-use super::super::{Failure, Progress, Rows, numbers, show, show_notes, show_warnings, verdict};
 use super::Args;
+use crate::cli::command_prelude::*;
 
 /// The steps of one line; steps that belong to no line have no number.
 #[derive(Serialize)]
@@ -47,12 +41,12 @@ pub(super) fn run(source: &Source, args: &Args) -> Result<(), Failure> {
         (Progress::new("running", args.steps).run(&mut simulator, args.steps)?, BTreeMap::new())
     };
     // At the step limit, theta is the value so far.
-    let told = outcome.accepting() || outcome == Outcome::StepLimit;
-    let theta = told.then(|| theta(&simulator, compiled.n_theta, format));
+    let has_theta = outcome.accepting() || outcome == Outcome::StepLimit;
+    let theta = has_theta.then(|| theta(&simulator, compiled.n_theta, format));
     let compared = reference
         .as_ref()
         .filter(|reference| outcome != Outcome::StepLimit && reference.verdict != luge_sled::Verdict::Limit);
-    let rejected_in = reference.as_ref().filter(|_| !told).and_then(|reference| reference.line);
+    let rejected_in = reference.as_ref().filter(|_| !has_theta).and_then(|reference| reference.line);
     let lines = args.profile.then(|| lines(compiled, &spent, &source.text));
     let program = compared.map(|reference| {
         let left = theta.as_deref().filter(|_| outcome.accepting());
@@ -87,7 +81,7 @@ pub(super) fn run(source: &Source, args: &Args) -> Result<(), Failure> {
     show(args.json, &summary, || {
         let mut rows = Rows::default();
         rows.row("outcome", ended(outcome, state, rejected_in, compiled.lines[simulator.state().index()]));
-        rows.row("steps", HumanCount(steps));
+        rows.row("steps", count(steps));
         summary.theta.iter().for_each(|theta| rows.row("theta", numbers(theta)));
         summary.program.iter().for_each(|claim| rows.row("program", verdict(claim)));
         summary.printed.iter().flatten().for_each(|line| rows.row("print", line));
@@ -174,7 +168,7 @@ fn profile(lines: &[Line<'_>], steps: Step) -> String {
         let share = line.steps.saturating_mul(1000) / steps.max(1);
         let share = format!("{}.{} %", share / 10, share % 10);
         let number = line.line.map(|line| line.to_string()).unwrap_or_default();
-        let (steps, states) = (HumanCount(line.steps).to_string(), line.states);
+        let (steps, states) = (count(line.steps), line.states);
         let row = format!("{steps:>14}  {share:>6}  {states:>6}  {number:>4}  {}", line.text);
         text.push_str(row.trim_end());
         text.push('\n');
