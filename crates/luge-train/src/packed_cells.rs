@@ -31,6 +31,28 @@ impl PackedCells {
         Self(Kept::Signs(bytes, n_cells))
     }
 
+    /// Cells that are all `common`, except for some others, given by their positions.
+    pub(crate) fn mostly(
+        common: f64,
+        n_cells: usize,
+        others: impl Iterator<Item = (usize, f64)> + Clone,
+    ) -> Self {
+        if !are_symbols(&[common]) || !others.clone().all(|(_, number)| are_symbols(&[number])) {
+            let mut numbers = vec![common; n_cells];
+            others.for_each(|(at, number)| numbers[at] = number);
+            return Self(Kept::Numbers(numbers));
+        }
+        let mut cells =
+            Self::of_bytes(&vec![if common > 0.0 { 0xff } else { 0 }; n_cells.div_ceil(8)], n_cells);
+        if let Kept::Signs(bytes, _) = &mut cells.0 {
+            for (at, number) in others {
+                let bit = 1 << (at % 8);
+                bytes[at / 8] = bytes[at / 8] & !bit | if number > 0.0 { bit } else { 0 };
+            }
+        }
+        cells
+    }
+
     /// Cells that are packed already, eight to a byte; bits beyond the last cell are ignored.
     pub(crate) fn of_bytes(bytes: &[u8], n_cells: usize) -> Self {
         let mut bytes = bytes.to_vec();
@@ -216,6 +238,19 @@ mod tests {
         check(&[]);
         check(&[1.0, -1.0, -1.0, 1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0, 1.0]);
         check(&[1.0, -1.0, 0.5, f64::INFINITY]);
+    }
+
+    #[test]
+    fn a_few_cells_differ_from_all_others() {
+        for common in [-1.0, 1.0, 0.25] {
+            for others in [&[][..], &[(0, 1.0), (7, -1.0), (8, 1.0), (20, -1.0)], &[(3, 1.0), (4, 0.5)]] {
+                let mut numbers = vec![common; 21];
+                others.iter().for_each(|&(at, number)| numbers[at] = number);
+                let cells = PackedCells::mostly(common, 21, others.iter().copied());
+                assert_eq!(cells, PackedCells::from(numbers), "{common}, {others:?}");
+            }
+        }
+        assert_eq!(PackedCells::mostly(-1.0, 0, [].into_iter()), PackedCells::default());
     }
 
     #[test]

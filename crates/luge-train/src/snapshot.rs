@@ -140,9 +140,8 @@ fn nonzero(block: &SparseValues) -> Vec<(usize, f64)> {
 pub(crate) fn written_cells(block: &SparseValues, row: usize) -> PackedCells {
     let is_blank = block.common().to_bits() == sparse::BLANK.to_bits();
     let last = block.others_in(row).next_back().map_or(0, |(last, _)| last + 1);
-    let mut cells = vec![block.common(); if is_blank { last } else { block.shape.cols }];
-    block.others_in(row).for_each(|(column, value)| cells[column] = value);
-    cells.into()
+    let n_cells = if is_blank { last } else { block.shape.cols };
+    PackedCells::mostly(block.common(), n_cells, block.others_in(row))
 }
 
 /// The columns of a row, counted from `first` on, with a number other than `common`.
