@@ -58,12 +58,30 @@ impl View {
     }
 }
 
-/// A head that moves while the ruler's head is between two distances from its home.
+/// A head that moves along a track between two distances from its start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Walker {
     pub(super) tape: Tape,
+    /// The direction of the head on the way out.
+    pub(super) sign: i8,
     pub(super) from: u32,
     pub(super) to: u32,
+}
+
+impl Walker {
+    pub(super) fn new(tape: Tape, from: u32, to: u32) -> Self {
+        Self { tape, sign: 1, from, to }
+    }
+
+    /// A head that moves along the whole track.
+    pub(super) fn whole(tape: Tape) -> Self {
+        Self::new(tape, 0, u32::MAX)
+    }
+
+    /// Whether the head moves in the part of the track that starts at this distance.
+    pub(super) fn covers(&self, part: u32) -> bool {
+        self.from <= part && part < self.to
+    }
 }
 
 /// A part of a ruler, from one end to the other. Tracks of one or two cells need no ruler.
@@ -95,7 +113,7 @@ impl Track {
     /// The same moves of a head on the reversed track.
     pub(super) fn mirrored(&self, walker: Walker) -> Walker {
         let mirrored = |at: u32| self.total - at.min(self.total);
-        Walker { tape: walker.tape, from: mirrored(walker.to), to: mirrored(walker.from) }
+        Walker { sign: -walker.sign, from: mirrored(walker.to), to: mirrored(walker.from), ..walker }
     }
 
     /// The start of a part of this length between two events.
@@ -150,8 +168,8 @@ impl Track {
     /// The moves of one step out or back, in the part that starts at `part`.
     pub(super) fn moves(&self, walkers: &[Walker], part: u32, outwards: bool) -> Vec<(Tape, i8)> {
         let sign = if outwards { 1 } else { -1 };
-        let active = walkers.iter().filter(|w| w.from <= part && part < w.to);
-        let mut moves: Vec<(Tape, i8)> = active.map(|w| (w.tape, sign)).collect();
+        let active = walkers.iter().filter(|walker| walker.covers(part));
+        let mut moves: Vec<(Tape, i8)> = active.map(|walker| (walker.tape, sign * walker.sign)).collect();
         moves.extend(self.side.iter().map(|side| (side.tape, sign * side.direction)));
         moves
     }
@@ -381,8 +399,8 @@ impl Generator<'_> {
                 continue;
             }
             let track = self.track_from_here(vec![width]);
-            let walker = |&(tape, sign): &(Tape, i8)| (Walker { tape, from: 0, to: width }, sign);
-            let walkers = moves.iter().map(walker).collect();
+            let walkers =
+                moves.iter().map(|&(tape, sign)| Walker { tape, sign, from: 0, to: width }).collect();
             self.cross(Crossing { write, ..Crossing::new(track, walkers) });
         }
     }

@@ -23,23 +23,25 @@ use schedule::Schedule;
 /// An expression that one pass computes. Its leaves are the operands in order.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Sym {
+    /// The next operand.
     Leaf,
     /// All bits are equal, except perhaps the lowest.
-    Uniform {
-        first: u8,
-        rest: u8,
-    },
+    Uniform { first: u8, rest: u8 },
+    /// A sum.
     Add(Box<Self>, Box<Self>),
+    /// A difference.
     Sub(Box<Self>, Box<Self>),
     /// `And`, `Or` or `Xor`, bit by bit.
     Bitwise(Op, Box<Self>, Box<Self>),
+    /// The negative.
     Negate(Box<Self>),
-    /// To the left; if negative, to the right.
+    /// A shift to the left; if negative, to the right.
     Shift(Box<Self>, i64),
     /// The given number of bits, the last of which is repeated.
     Wrap(Box<Self>, u32),
-    /// Comparisons have a verdict but no bits.
+    /// Whether the first is less: a verdict without bits.
     Less(Box<Self>, Box<Self>),
+    /// Whether both are equal: a verdict without bits.
     Equal(Box<Self>, Box<Self>),
 }
 
@@ -117,10 +119,8 @@ impl Generator<'_> {
         self.cur = exits[0];
         if matches!(pass.tail, Tail::Nothing | Tail::Fork) {
             self.crossed(&track);
-            let mirrored = |walkers: Vec<Walker>| -> Vec<(Walker, i8)> {
-                walkers.into_iter().map(|walker| (track.mirrored(walker), -1)).collect()
-            };
-            let (walkers, offered) = (mirrored(back), mirrored(movable));
+            let [walkers, offered] = [back, movable]
+                .map(|walkers| walkers.into_iter().map(|walker| track.mirrored(walker)).collect());
             self.cross(Crossing { offered, ..Crossing::new(track.reversed(), walkers) });
         }
         exits
@@ -164,18 +164,16 @@ impl Generator<'_> {
     fn run(&mut self, schedule: &Schedule, track: &Track, back: &[Walker], tail: Tail) -> Vec<Node> {
         let walkers = schedule.walkers();
         let n_exits = if matches!(tail, Tail::Branch | Tail::Fork) { 2 } else { 1 };
-        let clears = schedule.readings.iter().find(|reading| reading.tape == Tape::Product).copied();
+        let mut heads = schedule.readings.iter().map(|reading| reading.head);
+        let clears = heads.find(|head| head.tape == Tape::Product);
         let position = |memory: &[u8], passed: u8, view: &mut View| {
             let at = track.part(passed);
             let (memory, bit) = schedule.step(memory, at, |tape| view.read(tape));
             let mut act = Act::go(&track.moves(&walkers, at, true), Stage::Up { passed, memory });
-            if let Some((tape, start, end)) = schedule.target
-                && start <= at
-                && at < end
-            {
-                act = act.writing(tape, bit);
+            if let Some(target) = schedule.target.filter(|target| target.covers(at)) {
+                act = act.writing(target.tape, bit);
             }
-            if clears.is_some_and(|reading| reading.start <= at && at < reading.end) {
+            if clears.is_some_and(|head| head.covers(at)) {
                 act = act.writing(Tape::Product, 0);
             }
             act
@@ -203,7 +201,7 @@ impl Generator<'_> {
             }
             Stage::Back { verdict, left, top } => {
                 let at = track.part(*left);
-                let written = schedule.target.filter(|&(_, start, end)| start <= at && at < end);
+                let written = schedule.target.filter(|target| target.covers(at));
                 let again = |left| {
                     let top = *top && written.is_none() && tail == Tail::Clamp;
                     Stage::Back { verdict: *verdict, left, top }
@@ -211,7 +209,7 @@ impl Generator<'_> {
                 let exit = if tail == Tail::Branch { *verdict } else { 0 };
                 let act = track.back(back, *left, view, again, exit);
                 match written.zip(fill(tail, *verdict, *top)) {
-                    Some(((tape, ..), bit)) => act.writing(tape, bit),
+                    Some((target, bit)) => act.writing(target.tape, bit),
                     None => act,
                 }
             }

@@ -141,7 +141,7 @@ impl Generator<'_> {
         self.settle();
         let track = self.track_from_here(vec![width]);
         self.settle();
-        let walkers = [Walker { tape, from: 0, to: width }];
+        let walkers = [Walker::new(tape, 0, width)];
         // Out, with the marks passed; or back, with the exit and the marks left.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         enum Stage {

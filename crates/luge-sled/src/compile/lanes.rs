@@ -34,17 +34,17 @@ impl Fragment {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Crossing {
     pub(super) track: Track,
-    pub(super) walkers: Vec<(Walker, i8)>,
+    pub(super) walkers: Vec<Walker>,
     /// Written to every cell on the way.
     pub(super) write: Option<(Tape, u8)>,
     /// Heads that can move along if they have to go that way.
-    pub(super) offered: Vec<(Walker, i8)>,
+    pub(super) offered: Vec<Walker>,
     /// Whether the ruler's head must move even if no other head does.
     pub(super) needed: bool,
 }
 
 impl Crossing {
-    pub(super) fn new(track: Track, walkers: Vec<(Walker, i8)>) -> Self {
+    pub(super) fn new(track: Track, walkers: Vec<Walker>) -> Self {
         Self { track, walkers, write: None, offered: Vec::new(), needed: false }
     }
 
@@ -69,7 +69,7 @@ impl Generator<'_> {
             Lane::Fragment(fragment) => fragment.tapes.clone(),
             Lane::Crossing(crossing) => {
                 let mut tapes: BTreeSet<Tape> = crossing.track.ruler().into_iter().collect();
-                for (walker, _) in &crossing.walkers {
+                for walker in &crossing.walkers {
                     tapes.insert(walker.tape);
                     tapes.extend(self.partners(walker.tape));
                 }
@@ -97,7 +97,7 @@ impl Generator<'_> {
         let tapes = self.lane_tapes(&lane);
         for other in &mut self.pos.lanes {
             if let Lane::Crossing(crossing) = other {
-                crossing.offered.retain(|(walker, _)| !tapes.contains(&walker.tape));
+                crossing.offered.retain(|walker| !tapes.contains(&walker.tape));
             }
         }
         let lanes = std::mem::take(&mut self.pos.lanes);
@@ -142,7 +142,7 @@ impl Generator<'_> {
             _ => None,
         };
         let Some((number, from)) = self.pos.lanes.iter().enumerate().find_map(suits) else { return false };
-        let walkers = moves.iter().map(|&(tape, sign)| (Walker { tape, from, to: from + length }, sign));
+        let walkers = moves.iter().map(|&(tape, sign)| Walker { tape, sign, from, to: from + length });
         self.move_along(number, walkers.collect());
         true
     }
@@ -151,7 +151,7 @@ impl Generator<'_> {
     pub(super) fn accept_offer(&mut self, tape: Tape) -> bool {
         let offer = |(number, lane): (usize, &Lane)| {
             let Lane::Crossing(crossing) = lane else { return None };
-            let offered = crossing.offered.iter().find(|(walker, _)| walker.tape == tape);
+            let offered = crossing.offered.iter().find(|walker| walker.tape == tape);
             offered.map(|&walker| (number, walker))
         };
         let Some((number, walker)) = self.pos.lanes.iter().enumerate().find_map(offer) else { return false };
@@ -160,11 +160,11 @@ impl Generator<'_> {
     }
 
     /// Adds heads to a deferred crossing.
-    fn move_along(&mut self, number: usize, walkers: Vec<(Walker, i8)>) {
+    fn move_along(&mut self, number: usize, walkers: Vec<Walker>) {
         let Lane::Crossing(crossing) = &mut self.pos.lanes[number] else { return };
         let track = crossing.is_idle().then(|| crossing.track.clone());
-        let moved = |tape| walkers.iter().any(|(walker, _)| walker.tape == tape);
-        crossing.offered.retain(|(walker, _)| !moved(walker.tape));
+        let moved = |tape| walkers.iter().any(|walker| walker.tape == tape);
+        crossing.offered.retain(|walker| !moved(walker.tape));
         crossing.walkers.extend(walkers);
         if let Some(track) = track {
             self.crossed(&track);
@@ -177,7 +177,7 @@ impl Generator<'_> {
             Lane::Crossing(crossing) => Some(crossing),
             Lane::Fragment(_) => None,
         });
-        crossings.flat_map(|crossing| crossing.offered.iter().map(|(walker, _)| walker.tape)).collect()
+        crossings.flat_map(|crossing| crossing.offered.iter().map(|walker| walker.tape)).collect()
     }
 
     /// Makes all deferred moves.
@@ -204,11 +204,7 @@ impl Generator<'_> {
         let before = std::mem::replace(&mut self.cur, entry);
         let Crossing { track, walkers, write, .. } = crossing;
         let go = |passed: u8| {
-            let part = track.part(passed);
-            let active = walkers.iter().filter(|(walker, _)| walker.from <= part && part < walker.to);
-            let heads = active.map(|&(walker, sign)| (walker.tape, sign));
-            let moves: Vec<(Tape, i8)> = heads.chain(track.moves(&[], part, true)).collect();
-            let act = Act::go(&moves, Some(passed));
+            let act = Act::go(&track.moves(&walkers, track.part(passed), true), Some(passed));
             match write {
                 Some((tape, bit)) => act.writing(tape, bit),
                 None => act,

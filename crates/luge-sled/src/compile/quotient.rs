@@ -13,35 +13,21 @@ use super::{
 };
 use crate::core::{Affine, Expr, Op, Ty};
 
-/// The stages of a division: each round is for one bit of the dividend, and subtracts the divisor if it fits.
+/// The stages of a division. Each round is for one bit of the dividend, and subtracts the divisor if it fits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
-    Round {
-        outer: u8,
-        first: bool,
-    },
+    /// Between two rounds.
+    Round { first: bool },
     /// At the bit of the dividend above those that are compared.
-    Top {
-        outer: u8,
-    },
-    Compare {
-        left: u8,
-        outer: u8,
-    },
-    Down {
-        left: u8,
-        outer: u8,
-    },
-    Subtract {
-        first: bool,
-        borrow: u8,
-        passed: u8,
-        outer: u8,
-    },
-    Up {
-        passed: u8,
-        outer: u8,
-    },
+    Top,
+    /// Compares the divisor with the dividend, from the highest bit on.
+    Compare { left: u8 },
+    /// Moves to the lowest bits, because the divisor fits.
+    Down { left: u8 },
+    /// Subtracts the divisor.
+    Subtract { borrow: u8, passed: Option<u8> },
+    /// Moves back up, because the divisor does not fit.
+    Up { passed: u8 },
 }
 
 const ZERO: Sym = Sym::Uniform { first: 0, rest: 0 };
@@ -142,8 +128,7 @@ impl Generator<'_> {
             self.until(Tape::Outer, 1, &[(Tape::Quotient, 1), (Tape::Outer, direction)]);
         }
         let track = self.track(vec![width]);
-        let divisor = [Walker { tape: Tape::Divisor, from: 0, to: u32::MAX }];
-        let up = [track.moves(&divisor, 0, true), vec![(Tape::Product, 1)]].concat();
+        let up = track.moves(&[Tape::Divisor, Tape::Product].map(Walker::whole), 0, true);
         self.sweep_out(&track, |passed| Act::go(&up, Some(passed)));
         self.rounds(&track, end, direction);
         self.clear_remainder(&track);
@@ -154,7 +139,7 @@ impl Generator<'_> {
     fn lift_dividend(&mut self, width: u32) {
         self.settle();
         let track = self.track(vec![width]);
-        let walkers = [Tape::Quotient, Tape::Product].map(|tape| Walker { tape, from: 0, to: u32::MAX });
+        let walkers = [Tape::Quotient, Tape::Product].map(Walker::whole);
         let up = track.moves(&walkers, 0, true);
         let back = track.moves(&walkers[..1], 0, false);
         // The marks passed, or those left on the way back.
@@ -180,59 +165,58 @@ impl Generator<'_> {
 
     fn rounds(&mut self, track: &Track, end: u8, direction: i8) {
         let next = [(Tape::Quotient, -1), (Tape::Product, -1), (Tape::Outer, -direction)];
-        let walkers = [Tape::Divisor, Tape::Product].map(|tape| Walker { tape, from: 0, to: u32::MAX });
+        let walkers = [Tape::Divisor, Tape::Product].map(Walker::whole);
         let (up, down) = (track.moves(&walkers, 0, true), track.moves(&walkers, 0, false));
         let top = track.n_marks() - 1;
-        let start = Stage::Round { outer: end, first: true };
-        let subtract = |outer| Stage::Subtract { first: true, borrow: 0, passed: 0, outer };
-        let exits = self.explore(start, 1, |stage, view| match *stage {
-            Stage::Round { outer, first: true } => Act::go(&next, Stage::Top { outer }),
-            // At home the last round is over.
-            Stage::Round { outer, .. } => match view.read(Tape::Outer) {
-                1 if outer == 0 => Act::exit(0),
-                mark => Act::go(&next, Stage::Top { outer: outer - mark }),
-            },
-            Stage::Top { outer } if view.read(Tape::Product) == 1 => {
-                Act::go(&down, Stage::Down { left: top, outer })
-            }
-            Stage::Top { outer } => Act::go(&down, Stage::Compare { left: top, outer }),
-            Stage::Compare { left, outer } => {
-                let [mark, divisor, rest] =
-                    [track.mark(view), view.read(Tape::Divisor), view.read(Tape::Product)];
-                match (divisor, rest) {
-                    (1, 0) => Act::go(&up, Stage::Up { passed: left, outer }),
-                    // All bits are equal: the divisor fits.
-                    _ if mark == 1 && left == 0 => Act::go(&[], subtract(outer)),
-                    (0, 1) => Act::go(&down, Stage::Down { left: left - mark, outer }),
-                    _ => Act::go(&down, Stage::Compare { left: left - mark, outer }),
+        let start = (Stage::Round { first: true }, end);
+        let subtract = Stage::Subtract { borrow: 0, passed: None };
+        let exits = self.explore(start, 1, |&(stage, outer), view| {
+            let go = |moves: &[(Tape, i8)], stage| Act::go(moves, (stage, outer));
+            match stage {
+                Stage::Round { first: true } => go(&next, Stage::Top),
+                // At home the last round is over.
+                Stage::Round { .. } => match view.read(Tape::Outer) {
+                    1 if outer == 0 => Act::exit(0),
+                    mark => Act::go(&next, (Stage::Top, outer - mark)),
+                },
+                Stage::Top if view.read(Tape::Product) == 1 => go(&down, Stage::Down { left: top }),
+                Stage::Top => go(&down, Stage::Compare { left: top }),
+                Stage::Compare { left } => {
+                    let mark = track.mark(view);
+                    match [Tape::Divisor, Tape::Product].map(|tape| view.read(tape)) {
+                        [1, 0] => go(&up, Stage::Up { passed: left }),
+                        // All bits are equal: the divisor fits.
+                        _ if mark == 1 && left == 0 => go(&[], subtract),
+                        [0, 1] => go(&down, Stage::Down { left: left - mark }),
+                        _ => go(&down, Stage::Compare { left: left - mark }),
+                    }
                 }
+                Stage::Down { left } => match track.mark(view) {
+                    1 if left == 0 => go(&[], subtract),
+                    mark => go(&down, Stage::Down { left: left - mark }),
+                },
+                Stage::Subtract { borrow, passed } => {
+                    let Some(passed) = passed.map_or(Some(0), |passed| track.advance(passed, view)) else {
+                        let over = go(&[], Stage::Round { first: false });
+                        return over.writing(Tape::Product, 0).writing(Tape::Quotient, 1);
+                    };
+                    let [divisor, rest] = [Tape::Divisor, Tape::Product].map(|tape| view.read(tape));
+                    let (value, borrow) = difference(rest, divisor, borrow);
+                    let next = Stage::Subtract { borrow, passed: Some(passed) };
+                    go(&up, next).writing(Tape::Product, value)
+                }
+                Stage::Up { passed } => match track.advance(passed, view) {
+                    Some(passed) => go(&up, Stage::Up { passed }),
+                    None => go(&[], Stage::Round { first: false }).writing(Tape::Quotient, 0),
+                },
             }
-            Stage::Down { left, outer } => match track.mark(view) {
-                1 if left == 0 => Act::go(&[], subtract(outer)),
-                mark => Act::go(&down, Stage::Down { left: left - mark, outer }),
-            },
-            Stage::Subtract { first, borrow, passed, outer } => {
-                let advanced = track.advance(passed, view);
-                let Some(passed) = (if first { Some(0) } else { advanced }) else {
-                    let over = Stage::Round { outer, first: false };
-                    return Act::go(&[], over).writing(Tape::Product, 0).writing(Tape::Quotient, 1);
-                };
-                let [divisor, rest] = [Tape::Divisor, Tape::Product].map(|tape| view.read(tape));
-                let (value, borrow) = difference(rest, divisor, borrow);
-                Act::go(&up, Stage::Subtract { first: false, borrow, passed, outer })
-                    .writing(Tape::Product, value)
-            }
-            Stage::Up { passed, outer } => match track.advance(passed, view) {
-                Some(passed) => Act::go(&up, Stage::Up { passed, outer }),
-                None => Act::go(&[], Stage::Round { outer, first: false }).writing(Tape::Quotient, 0),
-            },
         });
         self.cur = exits[0];
     }
 
     /// Moves back from the top of the divisor to the lowest bits, and clears the remainder.
     fn clear_remainder(&mut self, track: &Track) {
-        let walkers = [Tape::Divisor, Tape::Product].map(|tape| Walker { tape, from: 0, to: u32::MAX });
+        let walkers = [Tape::Divisor, Tape::Product].map(Walker::whole);
         let top = track.n_marks() - 1;
         self.sweep(|state, view| match state {
             None => Act::go(&track.moves(&walkers, 0, false), Some(top)),

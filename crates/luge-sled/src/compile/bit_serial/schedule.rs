@@ -13,19 +13,25 @@ use crate::{
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
+    /// An operand.
     Leaf(usize),
-    Uniform {
-        first: u8,
-        rest: u8,
-    },
+    /// All bits are equal, except perhaps the lowest.
+    Uniform { first: u8, rest: u8 },
+    /// A sum.
     Add(usize, usize),
+    /// A difference.
     Sub(usize, usize),
+    /// `And`, `Or` or `Xor`, bit by bit.
     Bitwise(Op, usize, usize),
+    /// The negative.
     Negate(usize),
+    /// The bits before this distance, the last of which is repeated.
     Wrap(usize, u32),
     /// 0 before its start.
     Gate(usize),
+    /// Remembers whether the first is less so far.
     Less(usize, usize),
+    /// Remembers whether both are equal so far.
     Equal(usize, usize),
     /// Remembers the last bit of the result.
     Sign(usize),
@@ -40,12 +46,10 @@ pub(super) struct Part {
     pub(super) start: u32,
 }
 
-/// A leaf, and the distances between which its head moves.
+/// A leaf and its head.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
-    pub(super) tape: Tape,
-    pub(super) start: u32,
-    pub(super) end: u32,
+    pub(super) head: Walker,
     /// Whether its last bit is needed afterwards.
     pub(super) repeats: bool,
 }
@@ -56,8 +60,8 @@ pub(super) struct Schedule {
     pub(super) readings: Vec<Reading>,
     /// The part that computes the result.
     pub(super) root: usize,
-    /// The tape on which the result is written, and the distances between which it is.
-    pub(super) target: Option<(Tape, u32, u32)>,
+    /// The head that writes the result.
+    pub(super) target: Option<Walker>,
     pub(super) total: u32,
     /// The distance at which the verdict is known. If it is beyond the total, the bits in between are repeated ones.
     pub(super) verdict_at: u32,
@@ -77,8 +81,8 @@ impl Schedule {
                 *width += part.start;
             }
         }
-        let target = pass.target.map(|(spot, width)| (spot.tape, zero, zero + width));
-        let written = target.map_or(0, |(.., end)| end);
+        let target = pass.target.map(|(spot, width)| Walker::new(spot.tape, zero, zero + width));
+        let written = target.map_or(0, |target| target.to);
         match pass.tail {
             Tail::Clamp => parts.push(Part { kind: Kind::Fits(root, written), start: zero }),
             Tail::Relu => parts.push(Part { kind: Kind::Sign(root), start: zero }),
@@ -98,10 +102,8 @@ impl Schedule {
                 end = end.min(verdict_at.max(written));
             }
             total = total.max(end);
-            readings.push(Reading { tape: operand.spot.tape, start, end: end.max(start), repeats: false });
-        }
-        for reading in &mut readings {
-            reading.repeats = reading.end < verdict_at.max(written);
+            let head = Walker::new(operand.spot.tape, start, end.max(start));
+            readings.push(Reading { head, repeats: head.to < verdict_at.max(written) });
         }
         Self { parts, readings, root, target, total: total.max(1), verdict_at }
     }
@@ -112,19 +114,17 @@ impl Schedule {
             Kind::Wrap(_, end) | Kind::Fits(_, end) => vec![part.start, end],
             _ => vec![part.start],
         }));
-        events.extend(self.readings.iter().flat_map(|reading| [reading.start, reading.end]));
+        let heads = self.readings.iter().map(|reading| reading.head).chain(self.target);
+        events.extend(heads.flat_map(|head| [head.from, head.to]));
         // A product is read to its end, also where fewer bits of it are compared.
         events.push(self.verdict_at);
-        events.extend(self.target.iter().flat_map(|&(_, start, end)| [start, end]));
         events.retain(|&event| event <= self.total);
         events
     }
 
     pub(super) fn walkers(&self) -> Vec<Walker> {
         let mut walkers: Vec<Walker> = Vec::new();
-        let readings = self.readings.iter().map(|r| Walker { tape: r.tape, from: r.start, to: r.end });
-        let target = self.target.map(|(tape, from, to)| Walker { tape, from, to });
-        for walker in readings.chain(target) {
+        for walker in self.readings.iter().map(|reading| reading.head).chain(self.target) {
             match walkers.iter_mut().find(|known| known.tape == walker.tape) {
                 Some(known) => known.to = known.to.max(walker.to),
                 None => walkers.push(walker),
@@ -135,8 +135,9 @@ impl Schedule {
 
     /// Reads the tapes whose bits matter in the parts of the track that start at these distances.
     pub(super) fn read_tapes<const N: usize>(&self, parts: [u32; N], view: &mut View) {
-        let is_read = |r: &&Reading| parts.iter().any(|&at| r.start <= at && at < r.end);
-        let tapes: BTreeSet<Tape> = self.readings.iter().filter(is_read).map(|r| r.tape).collect();
+        let heads = self.readings.iter().map(|reading| reading.head);
+        let is_read = |head: &Walker| parts.iter().any(|&at| head.covers(at));
+        let tapes: BTreeSet<Tape> = heads.filter(is_read).map(|head| head.tape).collect();
         tapes.into_iter().for_each(|tape| _ = view.read(tape));
     }
 
@@ -166,8 +167,8 @@ impl Schedule {
         match part.kind {
             Kind::Leaf(leaf) => {
                 let reading = &self.readings[leaf];
-                if at < reading.end {
-                    let bit = read(reading.tape);
+                if at < reading.head.to {
+                    let bit = read(reading.head.tape);
                     (bit, if reading.repeats { bit } else { 0 })
                 } else {
                     (memory, memory)

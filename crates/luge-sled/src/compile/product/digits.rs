@@ -21,36 +21,17 @@ struct State {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     /// At a bit of the multiplier, with a carry from those below.
-    Bit {
-        first: bool,
-        carry: u8,
-    },
+    Bit { first: bool, carry: u8 },
     /// A digit that is not zero: the next bit says which one.
-    Digit {
-        first: bool,
-        carry: u8,
-    },
-    Add {
-        minus: bool,
-        carry: u8,
-        passed: u8,
-    },
+    Digit { first: bool, carry: u8 },
+    /// Adds the multiplicand.
+    Add { minus: bool, carry: u8, passed: u8 },
     /// Above the multiplicand: its sign and the carry add 1 or -1, which carries on upwards.
-    Ripple {
-        minus: bool,
-        plus: bool,
-        passed: u8,
-    },
+    Ripple { minus: bool, plus: bool, passed: u8 },
     /// Moves back and looks for the next digit: the heads on the sum stay while the multiplier's advances.
-    Seek {
-        carry: u8,
-        left: u8,
-    },
+    Seek { carry: u8, left: u8 },
     /// Moves all heads back together.
-    Back {
-        carry: u8,
-        left: u8,
-    },
+    Back { carry: u8, left: u8 },
 }
 
 /// The parameters of the additions.
@@ -119,8 +100,7 @@ impl Digits<'_> {
     }
 
     fn along_multiplicand(&self, up: bool) -> Vec<(Tape, i8)> {
-        let walker = Walker { tape: self.product.multiplicand.tape, from: 0, to: u32::MAX };
-        self.track.moves(&[walker], 0, up)
+        self.track.moves(&[Walker::whole(self.product.multiplicand.tape)], 0, up)
     }
 
     /// The moves of all heads but the multiplier's.
