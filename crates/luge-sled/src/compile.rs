@@ -44,22 +44,14 @@ use tapes::Tape;
 /// Why a checked program has no machine.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BackendError {
-    /// More states than a network could ever have.
-    #[error("the machine would have more than {most} states; the lines that cost most: {lines}")]
-    TooManyStates {
-        /// The most states a program may need.
-        most: usize,
-        /// The lines with most states, and how many each has.
-        lines: String,
-    },
-    /// More tapes than a vertex can name.
+    /// More states than a network could ever have. Names the lines with the most states.
+    #[error("the machine would have more than {MAX_STATES} states; the lines that cost most: {0}")]
+    TooManyStates(String),
+    /// The program needs this many tapes, more than a vertex can name.
     #[error(
-        "the machine would have {needed} binary tapes, but at most {MAX_TAPES} are supported: use fewer `tape`s, or nest fewer loops"
+        "the machine would have {0} binary tapes, but at most {MAX_TAPES} are supported: use fewer `tape`s, or nest fewer loops"
     )]
-    TooManyTapes {
-        /// How many there would be.
-        needed: usize,
-    },
+    TooManyTapes(usize),
     /// The result is not a valid machine.
     #[error("no machine can be made of the program: {0}")]
     Build(#[from] BuildError),
@@ -90,7 +82,7 @@ pub(crate) fn compile(core: &Core) -> Result<Compiled, BackendError> {
         demand = grown;
         plan = Plan::new(&demand, core)?;
     }
-    Err(BackendError::TooManyTapes { needed: MAX_TAPES + 1 })
+    Err(BackendError::TooManyTapes(MAX_TAPES + 1))
 }
 
 struct Generator<'c> {
@@ -164,7 +156,7 @@ impl<'c> Generator<'c> {
 
     fn check_size(&self) -> Result<(), BackendError> {
         if self.graph.len() > MAX_STATES {
-            return Err(BackendError::TooManyStates { most: MAX_STATES, lines: self.graph.costly_lines() });
+            return Err(BackendError::TooManyStates(self.graph.costly_lines()));
         }
         Ok(())
     }
@@ -177,7 +169,7 @@ fn assemble(core: &Core, graph: &Graph, plan: &Plan) -> Result<Compiled, Backend
     let keep: Vec<Tape> = keep.into_iter().collect();
     let needed = keep.len() + usize::from(keep.contains(&Tape::Marks));
     if needed > MAX_TAPES {
-        return Err(BackendError::TooManyTapes { needed });
+        return Err(BackendError::TooManyTapes(needed));
     }
     let mut b = Machine::builder();
     b.name(&core.name);

@@ -230,7 +230,7 @@ impl Plan {
                 return Ok(plan);
             }
         }
-        Err(BackendError::TooManyTapes { needed })
+        Err(BackendError::TooManyTapes(needed))
     }
 
     /// The number of binary tapes other than those of memory.

@@ -158,7 +158,29 @@ impl Generator<'_> {
         let want = self.demand.objects.entry(object).or_insert(Want { width, length, weight: 0 });
         want.weight += weight;
         want.width = want.width.max(width);
-        self.plan.place(object).unwrap_or_else(|| Spot::new(self.without_plan(object), width, 0))
+        self.place(object, width)
+    }
+
+    /// The place in the plan; for objects without one, a tape of their own.
+    fn place(&self, object: Object, width: u32) -> Spot {
+        self.plan.place(object).unwrap_or_else(|| {
+            let number = match object {
+                Object::Slot(slot) => 4 * slot,
+                Object::Temporary(number) => 4 * number + 1,
+                Object::Array(array) => 4 * array + 2,
+                Object::Constant(..) => {
+                    4 * self.demand.objects.keys().position(|&o| o == object).unwrap_or(0) + 3
+                }
+            };
+            Spot::new(Tape::Memory(UNPLANNED + number), width, 0)
+        })
+    }
+
+    /// The objects on a tape, and their places.
+    fn objects_on(&self, tape: Tape) -> impl Iterator<Item = (Object, Spot)> {
+        let places =
+            self.demand.objects.iter().map(|(&object, want)| (object, self.place(object, want.width)));
+        places.filter(move |(_, spot)| spot.tape == tape)
     }
 
     /// An index in terms of loop variables, converted to counters.
@@ -289,15 +311,10 @@ impl Generator<'_> {
 
     /// An array on a tape of memory, if there is one.
     fn array_on(&self, tape: Tape) -> Option<usize> {
-        let arrays = self.demand.objects.keys().filter_map(|&object| match object {
-            Object::Array(array) => Some((object, array)),
+        self.objects_on(tape).find_map(|(object, _)| match object {
+            Object::Array(array) => Some(array),
             _ => None,
-        });
-        let mut on_tape = arrays.filter(|&(object, array)| match self.plan.place(object) {
-            Some(spot) => spot.tape == tape,
-            None => tape == Tape::Memory(UNPLANNED + 4 * array + 2),
-        });
-        on_tape.next().map(|(_, array)| array)
+        })
     }
 
     /// Moves a head back to the first word of a tape of arrays, or of the current sample.
@@ -360,25 +377,7 @@ impl Generator<'_> {
 
     /// Cells per word.
     fn pitch(&self, tape: Tape) -> u32 {
-        let on_tape =
-            self.demand.objects.iter().filter_map(|(&object, want)| match self.plan.place(object) {
-                Some(spot) => (spot.tape == tape).then_some(spot.pitch),
-                None => (self.without_plan(object) == tape).then_some(want.width),
-            });
-        on_tape.max().unwrap_or(1)
-    }
-
-    /// The tape of an object that has no place in the plan yet.
-    fn without_plan(&self, object: Object) -> Tape {
-        let number = match object {
-            Object::Slot(slot) => 4 * slot,
-            Object::Temporary(number) => 4 * number + 1,
-            Object::Array(array) => 4 * array + 2,
-            Object::Constant(..) => {
-                4 * self.demand.objects.keys().position(|&o| o == object).unwrap_or(0) + 3
-            }
-        };
-        Tape::Memory(UNPLANNED + number)
+        self.objects_on(tape).map(|(_, spot)| spot.pitch).max().unwrap_or(1)
     }
 
     /// The end of the current branch.
