@@ -1,4 +1,4 @@
-//! Any text is a program or gives errors whose places are in the text.
+//! Any text is a program, or gives errors with places inside the text.
 
 use luge_machine::Severity;
 use luge_sled::{CompileError, Sizes, compile, interpret};
@@ -57,7 +57,7 @@ proptest! {
     }
 }
 
-/// Deep and long texts give a finding, without stack overflow and without taking hours.
+/// Deep and long texts give a finding, without a stack overflow and in reasonable time.
 #[test]
 fn extremes() {
     let body =
