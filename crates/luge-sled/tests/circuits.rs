@@ -4,10 +4,8 @@ mod machines;
 mod writer;
 
 use luge_circuit::{Cycle, Sample, Simulator};
-use luge_sled::{
-    CircuitOptions, CompiledCircuit, Outcome, Program, Rows, Settings, Sizes, Verdict, interpret,
-};
-use machines::{refuse, sizes};
+use luge_sled::{CircuitOptions, CompiledCircuit, Outcome, Program, Rows, Settings, Sizes, Verdict};
+use machines::{interpret, refuse, sizes};
 use proptest::{
     prelude::*,
     strategy::ValueTree,

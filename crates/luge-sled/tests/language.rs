@@ -2,8 +2,8 @@
 
 mod machines;
 
-use luge_sled::{Program, Settings, Verdict, interpret};
-use machines::{agree, simulate, sizes};
+use luge_sled::{Program, Settings, Verdict};
+use machines::{agree, interpret, simulate, sizes};
 
 const HEAD: &str = "learner l(x: [fix<I,F>; M], y: fix<I,F>) -> theta: [fix<I,F>; 4] {\n";
 

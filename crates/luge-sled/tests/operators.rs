@@ -3,8 +3,7 @@
 
 mod machines;
 
-use luge_sled::interpret;
-use machines::{agree, sizes};
+use machines::{agree, interpret, sizes};
 
 /// The value reduced to the low bits.
 fn wrap(value: i64, width: u32) -> i64 {

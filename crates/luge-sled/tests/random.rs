@@ -6,8 +6,8 @@ mod writer;
 
 use std::{cell::Cell, thread};
 
-use luge_sled::{Verdict, interpret};
-use machines::{agree, sizes};
+use luge_sled::Verdict;
+use machines::{agree, interpret, sizes};
 use proptest::{
     prelude::*,
     strategy::ValueTree,

@@ -6,8 +6,8 @@ use luge_machine::{
     formats::Format,
     lowering::{Moves, lower},
 };
-use luge_sled::{Sizes, compile};
-use machines::{agree, simulate, sizes};
+use luge_sled::Sizes;
+use machines::{agree, compile, interpret, simulate, sizes};
 
 const PERCEPTRON: &str = include_str!("../../luge/learners/perceptron.sled");
 const LEAST_SQUARES: &str = include_str!("../../luge/learners/least_squares_line.sled");
@@ -193,14 +193,14 @@ fn endless_programs_end_at_the_limit() {
         while true { theta[0] += 1; }
     }";
     let sizes = sizes(1, 1, 4, 4);
-    let reference = luge_sled::interpret(source, &sizes, &[vec![0, 0]], 1000).expect("a program");
+    let reference = interpret(source, &sizes, &[vec![0, 0]], 1000).expect("a program");
     assert_eq!((reference.verdict, reference.line), (luge_sled::Verdict::Repeats, Some(2)));
     // A loop that changes something in every round runs up to the limit.
     let counts = "learner counts(x: [fix<I,F>; 1], y: fix<I,F>) -> theta: [fix<I,F>; 1] {
         let n: int<32>;
         while true { n += 1; theta[0] = -theta[0]; }
     }";
-    let reference = luge_sled::interpret(counts, &sizes, &[vec![0, 0]], 100_000).expect("a program");
+    let reference = interpret(counts, &sizes, &[vec![0, 0]], 100_000).expect("a program");
     assert_eq!(reference.verdict, luge_sled::Verdict::Limit);
     let (outcome, steps) =
         simulate(&compile(source, &sizes).expect("a program"), &sizes, &[vec![0, 0]], 1000);
