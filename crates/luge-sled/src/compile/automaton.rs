@@ -87,7 +87,8 @@ impl Walker {
 /// A part of a ruler, from one end to the other. Tracks of one or two cells need no ruler.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Track {
-    side: Option<Side>,
+    /// The ruler's tape, and the direction of its head.
+    ruler: Option<(Tape, i8)>,
     /// All marks on this side of the ruler, as distances from the start of the track.
     marks: Vec<u32>,
     /// The marks that matter on this track; the last is its end.
@@ -104,10 +105,13 @@ impl Track {
             let inner = at.iter().rev().filter(|&&at| at < self.total).map(|at| self.total - at);
             inner.chain([self.total]).collect()
         };
-        let (marks, events) = (mirrored(&self.marks), mirrored(&self.events));
-        let side =
-            self.side.clone().map(|side| Side { direction: -side.direction, marks: marks.clone(), ..side });
-        Self { side, marks, events, total: self.total, far: !self.far }
+        Self {
+            ruler: self.ruler.map(|(tape, direction)| (tape, -direction)),
+            marks: mirrored(&self.marks),
+            events: mirrored(&self.events),
+            total: self.total,
+            far: !self.far,
+        }
     }
 
     /// The same moves of a head on the reversed track.
@@ -146,7 +150,7 @@ impl Track {
 
     /// The ruler's tape.
     pub(super) fn ruler(&self) -> Option<Tape> {
-        self.side.as_ref().map(|side| side.tape)
+        self.ruler.map(|(tape, _)| tape)
     }
 
     /// Reads the ruler: 1 on a mark.
@@ -170,7 +174,7 @@ impl Track {
         let sign = if outwards { 1 } else { -1 };
         let active = walkers.iter().filter(|walker| walker.covers(part));
         let mut moves: Vec<(Tape, i8)> = active.map(|walker| (walker.tape, sign * walker.sign)).collect();
-        moves.extend(self.side.iter().map(|side| (side.tape, sign * side.direction)));
+        moves.extend(self.ruler.map(|(tape, direction)| (tape, sign * direction)));
         moves
     }
 
@@ -228,18 +232,17 @@ impl Generator<'_> {
     /// The same, but it starts at the ruler's far end if the head is there.
     pub(super) fn track_from_here(&mut self, events: Vec<u32>) -> Track {
         let track = self.new_track(events);
-        let Some(side) = &track.side else { return track };
-        if let Some(waiting) = self.pos.rulers.get(&side.tape) {
-            let same = waiting.side.as_ref().is_some_and(|other| other.direction == side.direction);
+        let Some(ruler) = track.ruler() else { return track };
+        if let Some(waiting) = self.pos.rulers.get(&ruler) {
             let mut back = track.reversed();
-            if same
+            if waiting.ruler == track.ruler
                 && waiting.total == track.total
                 && track.events.iter().all(|event| back.marks.contains(event))
             {
                 back.events = track.events;
                 return back;
             }
-            self.bring_home(side.tape);
+            self.bring_home(ruler);
         }
         track
     }
@@ -250,7 +253,7 @@ impl Generator<'_> {
         events.dedup();
         let total = events.last().copied().unwrap_or(0);
         if total <= 2 {
-            return Track { side: None, marks: (1..=total).collect(), events, total, far: false };
+            return Track { ruler: None, marks: (1..=total).collect(), events, total, far: false };
         }
         self.new_ruled_track(events)
     }
@@ -258,8 +261,8 @@ impl Generator<'_> {
     fn new_ruled_track(&mut self, events: Vec<u32>) -> Track {
         let total = events.last().copied().unwrap_or(0);
         *self.demand.profiles.entry(events.clone()).or_default() += self.weight();
-        let side = self.plan.side(&events);
-        Track { marks: side.marks.clone(), side: Some(side), events, total, far: false }
+        let Side { tape, direction, marks } = self.plan.side(&events);
+        Track { ruler: Some((tape, direction)), marks, events, total, far: false }
     }
 
     fn track_from_home(&mut self, track: Track) -> Track {

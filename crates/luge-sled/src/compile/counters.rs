@@ -6,30 +6,26 @@ use super::{
     graph::{Arrow, Node},
     loops::{Counter, Loop},
     plan::Object,
-    position::{Pos, Walk},
+    position::{Head, Pos, Walk},
     tapes::Tape,
 };
 use crate::core::Affine;
 
 impl Generator<'_> {
     /// Moves the head of an unused counter to one of its marks.
-    pub(super) fn seek_counter(&mut self, tape: Tape, mark: usize) {
-        match self.pos.counter(tape) {
-            Some(now) => self.defer(|generator| {
-                let direction = if now < mark { 1 } else { -1 };
-                for _ in 0..now.abs_diff(mark) {
+    pub(super) fn seek_counter(&mut self, tape: Tape, mark: i64) {
+        let target = Head::At(Affine::constant(mark));
+        match self.pos.head(tape) {
+            Head::At(now) => self.defer(|generator| {
+                let direction = if now.constant < mark { 1 } else { -1 };
+                for _ in 0..now.constant.abs_diff(mark) {
                     generator.single_step(&[(tape, direction)], None);
                     generator.until(tape, 1, &[(tape, direction)]);
                 }
             }),
-            None => {
-                self.settle();
-                if let Some(first) = self.trials.last_mut() {
-                    first.counters.entry(tape).or_insert(mark);
-                }
-            }
+            _ => self.want(tape, target.clone()),
         }
-        self.pos.counters.insert(tape, mark);
+        self.pos.put(tape, target);
     }
 
     /// Prepares the counter of a loop with at most this many rounds.
@@ -39,7 +35,7 @@ impl Generator<'_> {
         let segment = self.plan.segment(self.depth, rounds);
         self.seek_counter(tape, segment);
         self.single_step(&[(tape, 1)], None);
-        self.pos.counters.insert(tape, segment + 1);
+        self.pos.put(tape, Head::At(Affine::constant(segment + 1)));
         tape
     }
 
@@ -86,10 +82,9 @@ impl Generator<'_> {
     fn steady(&mut self, unit: &mut impl FnMut(&mut Self)) {
         let before = self.pos.clone();
         unit(self);
-        let used: Vec<Tape> = self.pos.counters.keys().copied().collect();
-        for tape in used {
-            if let Some(mark) = before.counter(tape) {
-                self.seek_counter(tape, mark);
+        for tape in self.pos.counters() {
+            if let Head::At(mark) = before.head(tape) {
+                self.seek_counter(tape, mark.constant);
             }
         }
     }

@@ -195,12 +195,10 @@ impl Graph {
             while let Some((tape, group)) = mergeable(&entry.arrows) {
                 let mut merged = entry.arrows[group[0]].clone();
                 merged.reads.remove(&tape);
-                let gone: BTreeSet<usize> = group.into_iter().collect();
-                let rest = entry.arrows.iter().enumerate().filter(|(i, _)| !gone.contains(i));
-                let mut arrows: Vec<Arrow> = rest.map(|(_, arrow)| arrow.clone()).collect();
-                arrows.push(merged);
-                arrows.sort();
-                entry.arrows = arrows;
+                let mut numbers = 0..;
+                entry.arrows.retain(|_| numbers.next().is_some_and(|number| !group.contains(&number)));
+                entry.arrows.push(merged);
+                entry.arrows.sort();
             }
         }
     }

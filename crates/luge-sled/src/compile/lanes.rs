@@ -60,6 +60,12 @@ pub(super) enum Lane {
     Fragment(Fragment),
 }
 
+impl Lane {
+    fn crossing(&self) -> Option<&Crossing> {
+        if let Self::Crossing(crossing) = self { Some(crossing) } else { None }
+    }
+}
+
 /// The largest product of the numbers of vertices of two moves that happen at the same time.
 const MAX_PRODUCT: u64 = 36;
 
@@ -135,11 +141,9 @@ impl Generator<'_> {
         if self.pos.lanes.iter().any(|lane| !self.lane_tapes(lane).is_disjoint(&tapes)) {
             return false;
         }
-        let suits = |(number, lane): (usize, &Lane)| match lane {
-            Lane::Crossing(crossing) if crossing.write.is_none() => {
-                Some((number, crossing.track.part_of_length(length)?))
-            }
-            _ => None,
+        let suits = |(number, lane): (usize, &Lane)| {
+            let crossing = lane.crossing().filter(|crossing| crossing.write.is_none())?;
+            Some((number, crossing.track.part_of_length(length)?))
         };
         let Some((number, from)) = self.pos.lanes.iter().enumerate().find_map(suits) else { return false };
         let walkers = moves.iter().map(|&(tape, sign)| Walker { tape, sign, from, to: from + length });
@@ -150,9 +154,8 @@ impl Generator<'_> {
     /// Whether a deferred move was offered to bring a head back; then it does.
     pub(super) fn accept_offer(&mut self, tape: Tape) -> bool {
         let offer = |(number, lane): (usize, &Lane)| {
-            let Lane::Crossing(crossing) = lane else { return None };
-            let offered = crossing.offered.iter().find(|walker| walker.tape == tape);
-            offered.map(|&walker| (number, walker))
+            let walker = lane.crossing()?.offered.iter().find(|walker| walker.tape == tape)?;
+            Some((number, *walker))
         };
         let Some((number, walker)) = self.pos.lanes.iter().enumerate().find_map(offer) else { return false };
         self.move_along(number, vec![walker]);
@@ -173,10 +176,7 @@ impl Generator<'_> {
 
     /// The heads that deferred moves can bring back.
     pub(super) fn offers(&self) -> Vec<Tape> {
-        let crossings = self.pos.lanes.iter().filter_map(|lane| match lane {
-            Lane::Crossing(crossing) => Some(crossing),
-            Lane::Fragment(_) => None,
-        });
+        let crossings = self.pos.lanes.iter().filter_map(Lane::crossing);
         crossings.flat_map(|crossing| crossing.offered.iter().map(|walker| walker.tape)).collect()
     }
 

@@ -119,9 +119,9 @@ impl Rulers {
             let with = |side: &Vec<(Vec<u32>, u64)>| {
                 let mut side = side.clone();
                 side.push((profile.clone(), weight));
-                in_the_way(&side)
+                cost(&side)
             };
-            let added = |side: &Vec<(Vec<u32>, u64)>| with(side).saturating_sub(in_the_way(side));
+            let added = |side: &Vec<(Vec<u32>, u64)>| with(side).saturating_sub(cost(side));
             let best = (0..sides.len()).min_by_key(|&number| added(&sides[number]));
             match best {
                 Some(best) if sides.len() >= most_sides => {
@@ -147,11 +147,13 @@ impl Rulers {
         self.sides.get(side).into_iter().flatten().flat_map(|(profile, _)| profile).copied().collect()
     }
 
-    /// The number and all marks of the side with this profile. A draft uses the first side for all profiles.
-    fn find(&self, profile: &[u32]) -> (usize, Vec<u32>) {
+    /// The tape, the direction and all marks of the side with this profile. A draft uses the first side for all profiles.
+    fn find(&self, profile: &[u32]) -> (usize, i8, Vec<u32>) {
         let has = |side: &Vec<(Vec<u32>, u64)>| side.iter().any(|(known, _)| known == profile);
         let side = self.sides.iter().position(has);
-        side.map_or((0, profile.to_vec()), |side| (side, self.marks(side).into_iter().collect()))
+        let (number, direction) = self.tape(side.unwrap_or(0));
+        let marks = side.map_or(profile.to_vec(), |side| self.marks(side).into_iter().collect());
+        (number, direction, marks)
     }
 
     fn laid(&self, number: usize) -> Laid {
@@ -172,7 +174,7 @@ impl Rulers {
 }
 
 /// The cost of a side: how often heads pass marks of other profiles.
-fn in_the_way(side: &[(Vec<u32>, u64)]) -> u64 {
+fn cost(side: &[(Vec<u32>, u64)]) -> u64 {
     let marks: BTreeSet<u32> = side.iter().flat_map(|(profile, _)| profile).copied().collect();
     let foreign = |profile: &Vec<u32>| {
         let last = profile.last().copied().unwrap_or(0);
@@ -295,15 +297,14 @@ impl Plan {
 
     /// The side that marks the lengths of a profile.
     pub(super) fn side(&self, profile: &[u32]) -> Side {
-        let (side, marks) = self.rulers.find(profile);
-        let (number, direction) = self.rulers.tape(side);
+        let (number, direction, marks) = self.rulers.find(profile);
         Side { tape: Tape::Ruler(number), direction, marks }
     }
 
     /// The side of `outer` that marks a number of rounds.
     pub(super) fn outer(&self, rounds: u32) -> Side {
-        let (side, marks) = self.outer.find(&[rounds]);
-        Side { tape: Tape::Outer, direction: self.outer.tape(side).1, marks }
+        let (_, direction, marks) = self.outer.find(&[rounds]);
+        Side { tape: Tape::Outer, direction, marks }
     }
 
     /// The number of marks on `bound` from the lowest bit of a product with this many fraction bits up to the point.
@@ -325,9 +326,9 @@ impl Plan {
     }
 
     /// The mark of a counter behind which a loop with this many rounds starts.
-    pub(super) fn segment(&self, depth: usize, rounds: u64) -> usize {
-        let segments = self.needs.segments.get(&depth);
-        segments.and_then(|segments| segments.iter().position(|&known| known == rounds)).unwrap_or(0)
+    pub(super) fn segment(&self, depth: usize, rounds: u64) -> i64 {
+        let segments = self.needs.segments.get(&depth).into_iter().flatten();
+        (0..).zip(segments).find(|&(_, &known)| known == rounds).map_or(0, |(number, _)| number)
     }
 
     /// The initial contents of a tape.

@@ -12,11 +12,11 @@ use super::{
 };
 use crate::core::Affine;
 
-/// The position of a head on a tape of memory or on the data.
+/// The position of a head on the data, on a tape of memory, or on a counter that is not in use.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Head {
     /// On the lowest bit of this word; the variables are counters of the enclosing loops. On the data, words are the numbers
-    /// of the current sample, and the word after the last of them is right behind the sample.
+    /// of the current sample, and the word after the last of them is right behind the sample. On a counter, words are marks.
     At(Affine),
     /// On the lowest bit of some word, which a computed index selected.
     Lost,
@@ -45,8 +45,6 @@ impl Head {
 pub(super) struct Pos {
     /// Heads that have moved.
     heads: BTreeMap<Tape, Head>,
-    /// The mark under the head of each counter that is not in use.
-    pub(super) counters: BTreeMap<Tape, usize>,
     /// Rulers whose heads are not at home but at the end of a track.
     pub(super) rulers: BTreeMap<Tape, Track>,
     /// For heads that a product left on the next element: its line, and the number of enclosing loops.
@@ -76,10 +74,9 @@ impl Pos {
         self.heads.insert(tape, head);
     }
 
-    /// The mark under a counter's head; `None` if it is not known yet.
-    pub(super) fn counter(&self, tape: Tape) -> Option<usize> {
-        let start = if self.trial { None } else { Some(0) };
-        self.counters.get(&tape).copied().or(start)
+    /// The counters whose heads have moved.
+    pub(super) fn counters(&self) -> Vec<Tape> {
+        self.heads.keys().copied().filter(|tape| matches!(tape, Tape::Counter(_))).collect()
     }
 
     /// The same with another value for the counter of a loop.
@@ -96,18 +93,13 @@ impl Pos {
     /// The same with every head where a body first needs it.
     pub(super) fn wanted(&self, first: First) -> Self {
         let mut pos = Self { rulers: BTreeMap::new(), lanes: Vec::new(), ..self.clone() };
-        pos.heads.extend(first.heads);
-        pos.counters.extend(first.counters);
+        pos.heads.extend(first);
         pos
     }
 }
 
 /// Where a body first needs each head.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct First {
-    pub(super) heads: BTreeMap<Tape, Head>,
-    pub(super) counters: BTreeMap<Tape, usize>,
-}
+pub(super) type First = BTreeMap<Tape, Head>;
 
 /// The most words that a head moves without counting them.
 const NEAR: i64 = 3;
@@ -176,10 +168,10 @@ impl Generator<'_> {
         })
     }
 
-    /// The objects on a tape, and their places.
-    fn objects_on(&self, tape: Tape) -> impl Iterator<Item = (Object, Spot)> {
-        let places =
-            self.demand.objects.iter().map(|(&object, want)| (object, self.place(object, want.width)));
+    /// The objects of some kind on a tape, and their places.
+    fn objects_on(&self, tape: Tape, kind: fn(&Object) -> bool) -> impl Iterator<Item = (Object, Spot)> {
+        let objects = self.demand.objects.iter().filter(move |(object, _)| kind(object));
+        let places = objects.map(|(&object, want)| (object, self.place(object, want.width)));
         places.filter(move |(_, spot)| spot.tape == tape)
     }
 
@@ -223,7 +215,7 @@ impl Generator<'_> {
     pub(super) fn want(&mut self, tape: Tape, head: Head) {
         self.settle();
         if let Some(first) = self.trials.last_mut() {
-            first.heads.entry(tape).or_insert(head);
+            first.entry(tape).or_insert(head);
         }
     }
 
@@ -311,10 +303,8 @@ impl Generator<'_> {
 
     /// An array on a tape of memory, if there is one.
     fn array_on(&self, tape: Tape) -> Option<usize> {
-        self.objects_on(tape).find_map(|(object, _)| match object {
-            Object::Array(array) => Some(array),
-            _ => None,
-        })
+        let mut arrays = self.objects_on(tape, |object| matches!(object, Object::Array(_)));
+        arrays.find_map(|(object, _)| if let Object::Array(array) = object { Some(array) } else { None })
     }
 
     /// Moves a head back to the first word of a tape of arrays, or of the current sample.
@@ -352,8 +342,9 @@ impl Generator<'_> {
     /// Moves all heads to their positions in `target`.
     pub(super) fn go_to(&mut self, target: &Pos) {
         self.bring_back(target);
-        let tapes: Vec<Tape> =
+        let mut tapes: Vec<Tape> =
             [Tape::Data].iter().chain(self.pos.heads.keys()).chain(target.heads.keys()).copied().collect();
+        tapes.retain(|tape| !matches!(tape, Tape::Counter(_)));
         for tape in tapes {
             match (self.pos.head(tape), target.head(tape)) {
                 (now, wanted) if now == wanted => {}
@@ -365,10 +356,10 @@ impl Generator<'_> {
                 (_, wanted) => self.pos.put(tape, wanted),
             }
         }
-        let counters: Vec<Tape> = self.pos.counters.keys().chain(target.counters.keys()).copied().collect();
-        for tape in counters {
-            if let Some(mark) = target.counter(tape) {
-                self.seek_counter(tape, mark);
+        // Moving the other heads can move counters, so these come last.
+        for tape in [self.pos.counters(), target.counters()].concat() {
+            if let Head::At(mark) = target.head(tape) {
+                self.seek_counter(tape, mark.constant);
             }
         }
         self.place_rulers(target);
@@ -377,7 +368,7 @@ impl Generator<'_> {
 
     /// Cells per word.
     fn pitch(&self, tape: Tape) -> u32 {
-        self.objects_on(tape).map(|(_, spot)| spot.pitch).max().unwrap_or(1)
+        self.objects_on(tape, |_| true).map(|(_, spot)| spot.pitch).max().unwrap_or(1)
     }
 
     /// The end of the current branch.
@@ -414,11 +405,6 @@ impl Generator<'_> {
                         target.put(tape, Head::At(Affine::default()));
                     }
                     _ => {}
-                }
-            }
-            for (&tape, &mark) in &pos.counters {
-                if target.counter(tape).is_none() {
-                    target.counters.insert(tape, mark);
                 }
             }
         }
