@@ -1,7 +1,7 @@
 //! What every target demands of a parser.
 
 use luge_machine::{Input, Machine, Severity, Simulator, formats::Format};
-use luge_sled::{CompileError, Sizes};
+use luge_sled::{Program, Settings, Sizes};
 
 /// Any text is a machine or has an error inside the text; a machine runs, and does the same
 /// after it was printed and read back.
@@ -36,20 +36,17 @@ pub fn check(format: Format, text: &str) {
 /// If the front end breaks its word.
 pub fn check_program(text: &str) {
     let sizes = Sizes { n_features: 2, n_labels: 1, integer: 4, fraction: 4 };
-    match luge_sled::interpret(text, &sizes, &[vec![3, -5, 16]], 1_000) {
-        Ok(_) => {}
+    let program = match Program::new(text, &sizes, &Settings::default()) {
+        Ok(program) => program,
         Err(findings) => {
             assert!(findings.iter().any(|f| f.severity == Severity::Error), "refused without an error");
             assert!(findings.iter().all(|f| text.get(f.span.clone()).is_some()), "a span outside the text");
             return;
         }
-    }
-    match luge_sled::compile(text, &sizes) {
-        Ok(compiled) => {
-            assert_eq!(compiled.lines.len(), compiled.machine.states().len());
-            Simulator::new(&compiled.machine, &compiled.input).run(1_000);
-        }
-        Err(CompileError::Findings(_)) => panic!("interpreted, but refused by the compiler"),
-        Err(CompileError::Backend(_)) => {}
+    };
+    program.interpret(&[vec![3, -5, 16]], 1_000);
+    if let Ok(compiled) = program.compile() {
+        assert_eq!(compiled.lines.len(), compiled.machine.states().len());
+        Simulator::new(&compiled.machine, &compiled.input).run(1_000);
     }
 }

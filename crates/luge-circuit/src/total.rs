@@ -19,7 +19,7 @@ pub struct Total {
 }
 
 /// A sum with more bits is computed in several parts with carries between them, so that 32-bit floats are exact.
-const MAX_PART: u32 = 16;
+const MAX_PART: usize = 16;
 
 /// Bits per digit: a digit of n bits takes 2^n - 1 thresholds in one layer.
 const DIGIT: u32 = 3;
@@ -118,7 +118,7 @@ impl Affine {
 
     /// The sum with all weights reduced modulo 2^`n_bits`.
     #[must_use]
-    pub fn modulo(mut self, n_bits: u32) -> Self {
+    pub fn modulo(mut self, n_bits: usize) -> Self {
         let modulus = 1_i128 << n_bits;
         self.constant = self.constant.rem_euclid(modulus);
         self.terms.values_mut().for_each(|weight| *weight = weight.rem_euclid(modulus));
@@ -143,7 +143,7 @@ impl Builder {
     ///
     /// # Panics
     /// If `n_bits` is more than 126.
-    pub fn total(&mut self, sum: &Affine, n_bits: u32) -> Vec<Literal> {
+    pub fn total(&mut self, sum: &Affine, n_bits: usize) -> Vec<Literal> {
         assert!(n_bits <= 126, "{n_bits} bits of a sum");
         let modulus = 1_i128 << n_bits;
         let mut constant = sum.constant;
@@ -163,16 +163,16 @@ impl Builder {
         let width = n_bits.div_ceil(n_parts);
         let mut bits = Vec::new();
         let mut carries: Vec<(Literal, u64)> = Vec::new();
-        for first in (0..n_bits).step_by(width.max(1) as usize) {
+        for first in (0..n_bits).step_by(width.max(1)) {
             let part = |number: u128| (number >> first) as u64 & ((1 << width) - 1);
             let here = terms.iter().map(|&(literal, weight)| (literal, part(weight))).chain(carries);
             let found = self.number(part(constant), here.filter(|term| term.1 > 0).collect());
-            let split = found.len().min(width as usize);
+            let split = found.len().min(width);
             carries = found[split..].iter().enumerate().map(|(bit, &carry)| (carry, 1 << bit)).collect();
             bits.extend_from_slice(&found[..split]);
-            bits.resize((first + width) as usize, Literal::FALSE);
+            bits.resize(first + width, Literal::FALSE);
         }
-        bits.truncate(n_bits as usize);
+        bits.truncate(n_bits);
         bits
     }
 
@@ -216,7 +216,6 @@ impl Builder {
             sum.add(bit(b, at), 1 << at);
             sum.add(!bit(a, at), 1 << at);
         }
-        let n_bits = u32::try_from(n_bits).unwrap_or(u32::MAX);
-        self.total(&sum, n_bits + 1)[n_bits as usize]
+        self.total(&sum, n_bits + 1)[n_bits]
     }
 }

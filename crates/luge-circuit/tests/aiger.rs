@@ -7,7 +7,7 @@ use luge_circuit::{
     aiger::{self, Encoding},
 };
 
-/// A file of and-gates as its text says, and the state of its latches.
+/// The gates of a file, and the state of its latches.
 struct Plain {
     inputs: Vec<usize>,
     /// State, next state, initial value.
@@ -207,7 +207,7 @@ b0 lost
 l0 token a
 l1 token a
 ";
-/// A learner: which of two bits is the label? Yosys's unused clock is there.
+/// A learner that finds which of two bits is the label, with Yosys's unused clock.
 const LEARNER: &str = "\
 aag 19 6 2 3 11
 2

@@ -1,4 +1,4 @@
-//! The core: what a cycle does, what is refused, how a circuit reads.
+//! What a cycle does, which circuits are refused, and circuits as text.
 
 use luge_circuit::{Builder, Circuit, CircuitError, Code, Cycle, Literal, Sample, SampleShape, Simulator};
 

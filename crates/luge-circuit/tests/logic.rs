@@ -1,4 +1,4 @@
-//! What the builder makes of words against plain integers, for all words of a few bits.
+//! Compares operations on words with plain integers, for all words of a few bits.
 
 use luge_circuit::{Affine, Builder, Code, Literal, Sample, SampleShape, Simulator};
 
@@ -26,7 +26,7 @@ fn check(
     }
 }
 
-/// The number that three bits are in two's complement.
+/// The value of three bits in two's complement.
 fn signed(word: u64) -> u64 {
     if word >= 4 { word.wrapping_sub(8) } else { word }
 }
@@ -72,7 +72,7 @@ fn numbers() {
             sum.add_word(x, weights[0]);
             sum.add_word(y, weights[1]);
             sum.add(c, weights[2]);
-            // Wide enough for several parts, whose carries go from one into the next.
+            // Wide enough for several parts with carries between them.
             b.total(&sum, 40)
         }
     };
@@ -103,7 +103,7 @@ fn numbers() {
     );
 }
 
-/// A file has ands alone, and they add as numbers do.
+/// A file has only and-gates, and they add like numbers.
 #[test]
 fn numbers_in_files() {
     let mut b = Builder::new("adds");

@@ -1,4 +1,4 @@
-//! Shipped circuits: what they learn, and that they agree, cycle by cycle, with what Yosys makes of their Verilog sources.
+//! Shipped circuits: what they learn, and that they agree cycle by cycle with Yosys's circuits of their Verilog sources.
 
 use luge_circuit::{Circuit, Cycle, Sample, Shipped, Simulator, aiger};
 
@@ -16,7 +16,7 @@ impl Random {
     }
 }
 
-/// Trains on a concept until the circuit halts, and says how many cycles it took and how many of 200 new inputs are right.
+/// Trains on a concept until the circuit halts. Returns the number of cycles, and how many of 200 new inputs are right.
 fn learn(circuit: &Circuit, n_bits: usize, seed: u64, concept: impl Fn(&[bool]) -> bool) -> (u64, usize) {
     let mut random = Random(seed);
     let mut simulator = Simulator::new(circuit);
@@ -88,7 +88,7 @@ fn verilog_sources_agree_cycle_by_cycle() {
         let mut n_runs = 0;
         for _ in 0..60 {
             let (mut one, mut other) = (Simulator::new(&ours), Simulator::new(&verilog));
-            // Any labels at all: the two must agree on nonsense too.
+            // Random labels: the two must agree on these, too.
             for _ in 0..60 {
                 let sample = Sample { features: random.bits(4), label: random.bits(1) };
                 assert_eq!(one.output(&sample.features).unwrap(), other.output(&sample.features).unwrap());

@@ -102,28 +102,17 @@ fn unsigned(word: &[RegisterId], registers: &[bool]) -> u64 {
 /// Why a valid program cannot be compiled to a circuit.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CircuitCompileError {
-    /// Too much memory.
+    /// The program needs this many registers.
     #[error(
-        "the circuit would have {registers} registers for variables and arrays, and at most {most} are built"
+        "the circuit would have {0} registers for variables and arrays, and at most {MAX_REGISTERS} are built"
     )]
-    TooLarge {
-        /// Registers needed.
-        registers: usize,
-        /// Registers allowed.
-        most: usize,
-    },
+    TooLarge(usize),
     /// The program uses a tape.
-    #[error("the program has a tape `{name}` of its own, which has no end; a circuit has registers")]
-    Tape {
-        /// The tape.
-        name: String,
-    },
-    /// A loop over the data is inside another.
-    #[error("line {line}: a loop over the data inside another, and a circuit holds one sample")]
-    Nested {
-        /// The line.
-        line: u32,
-    },
+    #[error("the program has a tape `{0}` of its own, which has no end; a circuit has registers")]
+    Tape(String),
+    /// A loop over the data, in this line, is inside another.
+    #[error("line {0}: a loop over the data inside another, and a circuit holds one sample")]
+    Nested(u32),
     /// The program loops over a table, but there is none.
     #[error("the program loops over the rows of a table, and there is none")]
     NoTable,
@@ -151,16 +140,16 @@ struct Counter {
 
 /// The targets of `break` and `continue`.
 #[derive(Clone)]
-struct LoopTargets {
-    after: StateId,
-    next: NextRound,
+enum LoopTargets {
+    /// All rounds share one cycle. Collects the cycle at every `break`, and at every `continue` of this round.
+    Inline { broken: Vec<Cycle>, continued: Vec<Cycle> },
+    /// Rounds take cycles. `after` is the state after the loop.
+    Cycles { after: StateId, next: NextRound },
 }
 
 /// The transition from one round of a loop to the next.
 #[derive(Clone)]
 enum NextRound {
-    /// All rounds share one cycle. Collects the cycle at every `break`, and at every `continue` of this round.
-    Inline { broken: Vec<Cycle>, continued: Vec<Cycle> },
     /// Goes to a state that evaluates the condition.
     Head(StateId),
     /// Takes the next row of a table, or goes to the state that waits for it.
@@ -186,7 +175,7 @@ struct Compiler<'c> {
     /// Variables of loops that are too large to be unrolled in one cycle.
     too_large: BTreeSet<LoopVar>,
     /// The affine form of a word, and n: the word times 2^n is the low bits of the form, whose lowest n bits are 0.
-    origins: HashMap<Word, (luge_circuit::Affine, u32)>,
+    origins: HashMap<Word, (luge_circuit::Affine, usize)>,
     /// Operands that are needed later in the statement.
     live: Vec<Word>,
     /// Live words of one bit, and the value that each must have for a rejection to be valid.
@@ -207,13 +196,13 @@ struct Compiler<'c> {
 /// Compiles a program to a circuit.
 pub(crate) fn compile(core: &Core, options: CircuitOptions) -> Result<CompiledCircuit, CircuitCompileError> {
     if let Some(name) = core.tapes.first() {
-        return Err(CircuitCompileError::Tape { name: name.clone() });
+        return Err(CircuitCompileError::Tape(name.clone()));
     }
     let bits = |array: &crate::core::Array| array.width as usize * array.length;
     let registers = core.widths.iter().map(|&width| width as usize).sum::<usize>()
         + core.arrays.iter().map(bits).sum::<usize>();
     if registers > MAX_REGISTERS {
-        return Err(CircuitCompileError::TooLarge { registers, most: MAX_REGISTERS });
+        return Err(CircuitCompileError::TooLarge(registers));
     }
     let mut compiler = Compiler::new(core, options);
     compiler.program();
@@ -319,7 +308,7 @@ impl<'c> Compiler<'c> {
         let place = |register: &RegisterId| places[register.index()];
         let theta = theta.iter().map(|word| word.iter().filter_map(place).collect()).collect();
         let loops_over_rows = self.rows.is_some();
-        let counter = self.rows.map_or_else(Vec::new, |passing| passing.counter.word);
+        let counter = self.rows.map_or_else(Vec::new, |clock| clock.counter.word);
         let row = counter.iter().filter_map(place).collect();
         let rejected = place(&rejected);
         Ok(CompiledCircuit { circuit, theta, rejected, n_states, loops_over_rows, row })

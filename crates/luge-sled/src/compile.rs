@@ -1,6 +1,6 @@
-//! Core to machine.
+//! The compiler from core to a Turing machine.
 //!
-//! Theta, every other array and every variable have their own tapes as long as there are tapes. The compiler knows
+//! Theta, every other array and every variable have tapes of their own as long as there are tapes. The compiler knows
 //! the position of each head at every point of the program, as a number of words that may depend on the counters of
 //! the enclosing loops ([`position`]), so no addresses are stored at run time and no loop is unrolled. Arithmetic
 //! is bit-serial ([`bit_serial`]): all operands pass under their heads at the same time, lowest bits first, and the
@@ -32,35 +32,27 @@ use luge_machine::{BuildError, Input, MAX_TAPES, Machine, SymbolId, TapeId, Tape
 
 use crate::{
     Compiled, Variable,
-    core::{Affine, Core, Home, Named, THETA as THETA_ARRAY},
+    core::{Affine, Core, Home, Named, THETA},
 };
 use graph::{Graph, Node, Shape};
 use loops::Loop;
 use plan::{Demand, Object, Plan};
-use position::{First, Pos};
+use position::{First, Pos, Spot};
 use routines::Routine;
-use tapes::{DATA, MARKS, THETA, Tape};
+use tapes::Tape;
 
 /// Why a checked program has no machine.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BackendError {
-    /// More states than a network could ever have.
-    #[error("the machine would have more than {most} states; the lines that cost most: {lines}")]
-    TooManyStates {
-        /// The most states a program may need.
-        most: usize,
-        /// The lines with most states, and how many each has.
-        lines: String,
-    },
-    /// More tapes than a vertex can name.
+    /// More states than a network could ever have. Names the lines with the most states.
+    #[error("the machine would have more than {MAX_STATES} states; the lines that cost most: {0}")]
+    TooManyStates(String),
+    /// The program needs this many tapes, more than a vertex can name.
     #[error(
-        "the machine would have {needed} binary tapes, but at most {MAX_TAPES} are supported: use fewer `tape`s, or nest fewer loops"
+        "the machine would have {0} binary tapes, but at most {MAX_TAPES} are supported: use fewer `tape`s, or nest fewer loops"
     )]
-    TooManyTapes {
-        /// How many there would be.
-        needed: usize,
-    },
-    /// The parts do not make a valid machine.
+    TooManyTapes(usize),
+    /// The result is not a valid machine.
     #[error("no machine can be made of the program: {0}")]
     Build(#[from] BuildError),
     /// There is no circuit.
@@ -71,10 +63,10 @@ pub enum BackendError {
 /// The most states before equal ones are merged.
 const MAX_STATES: usize = 200_000;
 
-/// The most attempts at a plan that has room for everything; each is larger than the one before.
+/// The most attempts to find a plan with room for everything. Each plan is larger than the one before.
 const MAX_PLANS: usize = 40;
 
-/// Makes the machine. A draft finds out what the rulers, the counters and the memory must hold.
+/// Compiles a program. Drafts find out what rulers, counters and memory must hold.
 pub(crate) fn compile(core: &Core) -> Result<Compiled, BackendError> {
     let mut plan = Plan::new(&Demand::default(), core)?;
     let mut demand = Demand::default();
@@ -82,7 +74,7 @@ pub(crate) fn compile(core: &Core) -> Result<Compiled, BackendError> {
         let generator = Generator::new(core, &plan).generate()?;
         let mut grown = demand.clone();
         grown.include(&generator.demand);
-        if grown.needs() == demand.needs() {
+        if grown.without_weights() == demand.without_weights() {
             let mut graph = generator.graph;
             graph.shrink();
             return assemble(core, &graph, &plan);
@@ -90,7 +82,7 @@ pub(crate) fn compile(core: &Core) -> Result<Compiled, BackendError> {
         demand = grown;
         plan = Plan::new(&demand, core)?;
     }
-    Err(BackendError::TooManyTapes { needed: MAX_TAPES + 1 })
+    Err(BackendError::TooManyTapes(MAX_TAPES + 1))
 }
 
 struct Generator<'c> {
@@ -98,27 +90,27 @@ struct Generator<'c> {
     plan: &'c Plan,
     demand: Demand,
     graph: Graph,
-    /// The state the next instruction begins in; it has no rules yet.
+    /// The node in which the next instruction begins; it has no rules yet.
     cur: Node,
-    /// Whether no run comes here.
+    /// Whether no run gets here.
     dead: bool,
     line: u32,
     pos: Pos,
     /// Temporaries in use.
     taken: BTreeSet<usize>,
-    /// Temporaries that hold a computed index which no head has followed yet.
+    /// Temporaries that hold a computed index that no head has followed yet.
     unwalked: BTreeSet<usize>,
-    /// What each loop variable is, by the counters of its loop and those around it.
+    /// The value of each loop variable in terms of counters.
     variables: BTreeMap<usize, Affine>,
-    /// The loops around, the innermost last.
+    /// The enclosing loops, the innermost last.
     loops: Vec<Loop>,
-    /// Counters in use: one for each loop over integers around.
+    /// The number of counters in use.
     depth: usize,
-    /// Loops over the data around.
+    /// The number of enclosing loops over the data.
     data_depth: usize,
-    /// What the bodies being tried out want of the heads they find.
+    /// Where the bodies that are being tried out first need each head.
     trials: Vec<First>,
-    /// What bodies tried out before wanted, by where they are.
+    /// The same for bodies that were tried out before, by address.
     tried: BTreeMap<usize, First>,
     routines: BTreeMap<Routine, Vec<(Node, Node)>>,
     reject: Node,
@@ -164,50 +156,52 @@ impl<'c> Generator<'c> {
 
     fn check_size(&self) -> Result<(), BackendError> {
         if self.graph.len() > MAX_STATES {
-            return Err(BackendError::TooManyStates { most: MAX_STATES, lines: self.graph.costly_lines() });
+            return Err(BackendError::TooManyStates(self.graph.costly_lines()));
         }
         Ok(())
     }
 }
 
-/// Leaves out the tapes that nothing looks at and hands the rest to the machine model.
+/// Builds the machine without the tapes that it does not use.
 fn assemble(core: &Core, graph: &Graph, plan: &Plan) -> Result<Compiled, BackendError> {
     let mut keep = graph.used_tapes();
-    keep.extend([DATA, THETA]);
+    keep.extend([Tape::Data, Tape::Theta]);
     let keep: Vec<Tape> = keep.into_iter().collect();
-    let needed = keep.len() + usize::from(keep.contains(&MARKS));
+    let needed = keep.len() + usize::from(keep.contains(&Tape::Marks));
     if needed > MAX_TAPES {
-        return Err(BackendError::TooManyTapes { needed });
+        return Err(BackendError::TooManyTapes(needed));
     }
     let mut b = Machine::builder();
     b.name(&core.name);
     let mut input = Input::blank();
     for &tape in &keep {
         let laid = plan.contents(tape);
-        let name = tapes::name(tape, core);
+        let name = tape.name(core);
         match tape {
-            MARKS => b.read_only_tape(name, luge_machine::Alphabet::new(["_", "x", "y", "e"], SymbolId(0))),
-            _ if tapes::is_read_only(tape) => b.read_only_tape(name, luge_machine::Alphabet::binary()),
+            Tape::Marks => {
+                b.read_only_tape(name, luge_machine::Alphabet::new(["_", "x", "y", "e"], SymbolId(0)))
+            }
+            _ if tape.is_read_only() => b.read_only_tape(name, luge_machine::Alphabet::binary()),
             _ => b.tape(name, luge_machine::Alphabet::binary()),
         };
         let symbols = laid.cells.into_iter().map(|bit| SymbolId(u8::from(bit))).collect();
         input.tapes.push(TapeInput { symbols, head: laid.head });
     }
     let lines = graph.write(&mut b, &keep);
-    let n_theta = core.arrays.get(THETA_ARRAY).map_or(0, |theta| theta.length);
+    let n_theta = core.arrays.get(THETA).map_or(0, |theta| theta.length);
     let variables = variables(core, plan, &keep);
     Ok(Compiled { machine: b.build()?, input, lines, n_theta, takes: core.takes, variables })
 }
 
-/// Where the names of the program lie on the tapes that were kept.
+/// The places of the program's variables on the tapes that are kept.
 fn variables(core: &Core, plan: &Plan, keep: &[Tape]) -> Vec<Variable> {
     let place = |named: &Named| {
         let object = match named.home {
             Home::Slot(slot) => Object::Slot(slot),
             Home::Array(array) => Object::Array(array),
         };
-        let (tape, word, pitch) = plan.place(object)?;
-        let first = usize::try_from(word * i64::from(pitch)).ok()?;
+        let Spot { tape, pitch, at, .. } = plan.place(object)?;
+        let first = usize::try_from(at.constant * i64::from(pitch)).ok()?;
         Some(Variable {
             name: named.name.clone(),
             tape: TapeId::new(keep.iter().position(|&kept| kept == tape)?),

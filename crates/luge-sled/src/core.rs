@@ -162,34 +162,31 @@ pub(crate) enum Place {
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Expr {
-    Constant {
-        raw: i64,
-        ty: Ty,
-    },
-    Variable {
-        slot: Slot,
-        ty: Ty,
-    },
-    Element {
-        array: ArrayId,
-        index: Index,
-        ty: Ty,
-    },
+    /// A constant, in units of 2^-fraction.
+    Constant { raw: i64, ty: Ty },
+    /// The value of a slot.
+    Variable { slot: Slot, ty: Ty },
+    /// An element of an array.
+    Element { array: ArrayId, index: Index, ty: Ty },
     /// A number of the current sample: the features, then the labels.
-    Data {
-        index: Index,
-        ty: Ty,
-    },
+    Data { index: Index, ty: Ty },
     /// The bit under the head of one of the program's own tapes.
     Read(usize),
+    /// The negative.
     Negate(Box<Expr>),
+    /// The magnitude.
     Abs(Box<Expr>),
+    /// -1, 0 or 1.
     Sign(Box<Expr>),
     /// The other bit.
     Not(Box<Expr>),
+    /// An operator with two operands of one type.
     Binary(Op, Box<Expr>, Box<Expr>),
+    /// A shift to the left.
     Shl(Box<Expr>, u32),
+    /// A shift to the right that repeats the sign.
     Shr(Box<Expr>, u32),
+    /// The number in another type; excess bits are dropped.
     Cast(Box<Expr>, Ty),
     /// The nearest number of a narrower type with as many fraction bits.
     Clamp(Box<Expr>, Ty),
@@ -295,30 +292,31 @@ pub(crate) enum Shown {
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum StmtKind {
+    /// Stores a value of the place's type.
     Assign(Place, Expr),
+    /// A condition, the statements if it holds, and those if it does not.
     If(Expr, Vec<Stmt>, Vec<Stmt>),
     /// `before` runs each time before the condition is evaluated.
-    While {
-        before: Vec<Stmt>,
-        condition: Expr,
-        body: Vec<Stmt>,
-    },
+    While { before: Vec<Stmt>, condition: Expr, body: Vec<Stmt> },
+    /// A loop over integers.
     For(For),
     /// A loop whose body does not use the loop variable.
-    Repeat {
-        times: u64,
-        counter: Slot,
-        body: Vec<Stmt>,
-    },
+    Repeat { times: u64, counter: Slot, body: Vec<Stmt> },
+    /// A loop over the samples of a table.
     EachSample(Vec<Stmt>),
     /// Takes the next sample of a stream.
     Take,
+    /// Leaves the innermost loop.
     Break,
+    /// Ends the round of the innermost loop.
     Continue,
+    /// Writes a bit to one of the program's own tapes.
     Write(usize, Expr),
+    /// Moves the head of such a tape by -1 or 1.
     Shift(usize, i64),
     /// Only the interpreter prints; machines and circuits do not.
     Print(Vec<Shown>),
+    /// Ends the run: the data are rejected.
     Reject,
 }
 

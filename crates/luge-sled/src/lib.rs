@@ -4,7 +4,7 @@
 //! Turing machine or a circuit that computes the same.
 //!
 //! ```
-//! use luge_sled::{Sizes, Verdict, compile, interpret};
+//! use luge_sled::{Program, Settings, Sizes, Verdict};
 //!
 //! // The sum of the labels, as numbers with four bits before the point and four after it.
 //! let source = "
@@ -12,13 +12,14 @@
 //!         for sample in data { theta[0] += y; }
 //!     }";
 //! let sizes = Sizes { n_features: 1, n_labels: 1, integer: 4, fraction: 4 };
+//! let program = Program::new(source, &sizes, &Settings::default()).expect("a correct program");
 //!
 //! // Numbers are integers in units of 1/16: the labels are 1.0 and 2.5, their sum is 3.5.
 //! let samples = [vec![0, 16], vec![0, 40]];
-//! let outcome = interpret(source, &sizes, &samples, 1_000).expect("a correct program");
+//! let outcome = program.interpret(&samples, 1_000);
 //! assert_eq!((outcome.verdict, outcome.theta), (Verdict::Accepted, vec![56]));
 //!
-//! let compiled = compile(source, &sizes).expect("a machine");
+//! let compiled = program.compile().expect("a machine");
 //! assert_eq!(compiled.n_theta, 1);
 //! ```
 
@@ -199,17 +200,6 @@ pub struct SettingError {
     pub text: String,
 }
 
-/// Why a program could not be compiled.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
-pub enum CompileError {
-    /// The program has errors: every finding, in order.
-    #[error("the program has errors")]
-    Findings(Vec<Diagnostic>),
-    /// The program is valid but cannot be compiled.
-    #[error(transparent)]
-    Backend(#[from] BackendError),
-}
-
 /// Sizes for checking a program without data: those that its signature gives as numbers, and otherwise small ones.
 pub fn usual_sizes(source: &str) -> Sizes {
     let (program, _) = parse::parse(source);
@@ -238,14 +228,6 @@ pub fn usual_sizes(source: &str) -> Sizes {
         }
     }
     sizes
-}
-
-/// Checks a program for data of these sizes.
-///
-/// # Errors
-/// Every finding, in the order of the text; at least one is an error.
-pub fn check(source: &str, sizes: &Sizes) -> Result<(), Vec<Diagnostic>> {
-    Program::new(source, sizes, &Settings::default()).map(|_| ())
 }
 
 /// Formats a program: indents its blocks and removes extra spaces. Comments are kept.
@@ -302,28 +284,6 @@ impl Program {
     pub fn n_theta(&self) -> usize {
         self.0.arrays[core::THETA].length
     }
-}
-
-/// Interprets a program on samples, as [`Program::interpret`] does.
-///
-/// # Errors
-/// Every finding, if the program has errors.
-pub fn interpret(
-    source: &str,
-    sizes: &Sizes,
-    samples: &[Vec<i64>],
-    limit: u64,
-) -> Result<Outcome, Vec<Diagnostic>> {
-    Ok(Program::new(source, sizes, &Settings::default())?.interpret(samples, limit))
-}
-
-/// Compiles a program to a machine, as [`Program::compile`] does.
-///
-/// # Errors
-/// If the program has errors, or needs more tapes or states than machines have.
-pub fn compile(source: &str, sizes: &Sizes) -> Result<Compiled, CompileError> {
-    let program = Program::new(source, sizes, &Settings::default()).map_err(CompileError::Findings)?;
-    Ok(program.compile()?)
 }
 
 /// Whether a program defines its own primary network, a function `predict`.
@@ -395,7 +355,8 @@ mod tests {
     #[test]
     fn variables_lie_where_the_compiler_says() {
         let sizes = Sizes { n_features: 1, n_labels: 1, integer: 4, fraction: 4 };
-        let compiled = compile(SUM, &sizes).expect("a machine");
+        let program = Program::new(SUM, &sizes, &Settings::default()).expect("a correct program");
+        let compiled = program.compile().expect("a machine");
         // The marker, then a feature of 0 and a label of 1.5 with a mark before each number.
         let bits = |raw: u32| (0..8).map(move |i| SymbolId((raw >> i & 1) as u8));
         let mut input = compiled.input.clone();

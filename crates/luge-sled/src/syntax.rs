@@ -97,25 +97,32 @@ impl ExprKind {
 
 #[derive(Clone, Debug)]
 pub(crate) enum ExprKind {
+    /// A literal.
     Number(Ratio),
+    /// `true` or `false`.
     Bool(bool),
+    /// A name, except that of a tape.
     Name(String),
+    /// An array and an index.
     Index(Box<Expr>, Box<Expr>),
     /// The elements of an array from one index up to, but not including, another.
     Slice(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `[a, b, c]`.
     List(Vec<Expr>),
+    /// `-a`.
     Negate(Box<Expr>),
+    /// `!a`.
     Not(Box<Expr>),
+    /// A binary operator and its operands.
     Binary(Binary, Box<Expr>, Box<Expr>),
     /// A condition, the value if it holds, and the value if not.
     If(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// A function and its arguments.
     Call(Name, Vec<Expr>),
+    /// `t.read()` for a tape `t`.
     Read(Name),
-    Cast {
-        value: Box<Expr>,
-        to: Type,
-        saturating: bool,
-    },
+    /// `value as to`, or `value as| to` if it saturates.
+    Cast { value: Box<Expr>, to: Type, saturating: bool },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -191,46 +198,37 @@ pub(crate) struct Stmt {
 
 #[derive(Clone, Debug)]
 pub(crate) enum StmtKind {
-    Let {
-        name: Name,
-        ty: Option<Type>,
-        value: Option<Expr>,
-    },
-    Assign {
-        place: Expr,
-        op: Option<Binary>,
-        value: Expr,
-    },
-    If {
-        condition: Expr,
-        then: Vec<Stmt>,
-        otherwise: Vec<Stmt>,
-    },
-    While {
-        condition: Expr,
-        body: Vec<Stmt>,
-    },
-    ForRange {
-        name: Name,
-        from: Expr,
-        to: Expr,
-        body: Vec<Stmt>,
-        unroll: bool,
-    },
-    ForData {
-        body: Vec<Stmt>,
-    },
+    /// `let name: ty = value;`.
+    Let { name: Name, ty: Option<Type>, value: Option<Expr> },
+    /// `place = value;`, or with an operator such as `+=`.
+    Assign { place: Expr, op: Option<Binary>, value: Expr },
+    /// `if condition { then } else { otherwise }`.
+    If { condition: Expr, then: Vec<Stmt>, otherwise: Vec<Stmt> },
+    /// `while condition { body }`.
+    While { condition: Expr, body: Vec<Stmt> },
+    /// `for name in from..to { body }`.
+    ForRange { name: Name, from: Expr, to: Expr, body: Vec<Stmt>, unroll: bool },
+    /// `for sample in data { body }`.
+    ForData { body: Vec<Stmt> },
+    /// Writes a bit to a tape.
     Write(Name, Expr),
     /// Moves the head of a tape by -1 or 1.
     Shift(Name, i64),
+    /// `const NAME = value;`.
     Const(Name, Expr),
+    /// `break;`.
     Break,
+    /// `continue;`.
     Continue,
-    /// With a value in a function, without one in a learner.
+    /// `return`, with a value in a function and without one in a learner.
     Return(Option<Expr>),
+    /// `take;`.
     Take,
+    /// `assert(condition);`.
     Assert(Expr),
+    /// `print(…);`.
     Print(Vec<Printed>),
+    /// `reject;`.
     Reject,
 }
 

@@ -26,7 +26,7 @@ const PLACES: [&str; 17] = [
     "n[n[1]]",
 ];
 
-/// Values with the place `P`, the same element by another name `Q`, and another one `R`.
+/// Values that use the place `P`, its other name `Q`, and another element `R`.
 const VALUES: [&str; 41] = [
     "P",
     "P >> 1",
@@ -149,7 +149,7 @@ fn a_computed_place_is_found_again() {
     );
 }
 
-/// Bits, too.
+/// The same for bits.
 #[test]
 fn a_bit_may_stand_on_its_own_right_side() {
     for place in ["p", "s[1]", "s[k]", "s[i]", "h[1][k]", "h[i][k]", "h[k - i][i]"] {

@@ -4,10 +4,8 @@ mod machines;
 mod writer;
 
 use luge_circuit::{Cycle, Sample, Simulator};
-use luge_sled::{
-    CircuitOptions, CompiledCircuit, Outcome, Program, Rows, Settings, Sizes, Verdict, interpret,
-};
-use machines::{refuse, sizes};
+use luge_sled::{CircuitOptions, CompiledCircuit, Outcome, Program, Rows, Settings, Sizes, Verdict};
+use machines::{interpret, refuse, sizes};
 use proptest::{
     prelude::*,
     strategy::ValueTree,
@@ -105,7 +103,7 @@ fn circuits_do_what_the_interpreter_does() {
     assert!(accepted >= cases / 2, "most programs are rejected: {accepted} of {cases} are not");
 }
 
-/// The rows of a table come round, each for some steps, and the circuit waits for the row that it needs.
+/// The rows of a table repeat in a cycle, each for some steps, and the circuit waits for the row that it needs.
 #[test]
 fn tables_pass_in_a_cycle() {
     let cases = luge_suite::number("cases", 100_u32);
@@ -136,7 +134,7 @@ fn tables_pass_in_a_cycle() {
         let reference = interpret(&source, &sizes, &table, 10_000_000)
             .unwrap_or_else(|findings| refuse(&source, &findings));
         let (verdict, theta, _, _) = match hold {
-            // On demand: every loop begins with the first row, and the circuit knows which it has asked for.
+            // On demand: every loop begins with the first row, and the circuit shows which row it wants.
             None if source.contains("for sample in data") => continue,
             None => run(&compiled, &sizes, |_, _| table[0].clone()),
             Some(hold) => run(&compiled, &sizes, |step, _| table[step as usize / hold % n_rows].clone()),
@@ -150,7 +148,7 @@ fn tables_pass_in_a_cycle() {
     assert!(n_looping > cases as usize / 20, "{n_looping} of {cases} programs loop over the data");
 }
 
-/// Nothing stands before the first loop.
+/// A program that begins with a loop.
 #[test]
 fn programs_begin_with_a_loop() {
     let source = "learner l(x: [fix<I,F>; 2], y: fix<I,F>) -> theta: [fix<I,F>; 1] {

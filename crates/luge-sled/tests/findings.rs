@@ -2,17 +2,21 @@
 
 mod machines;
 
-use luge_sled::check;
+use luge_machine::Diagnostic;
+use luge_sled::{Program, Settings, Sizes};
 use machines::{agree, sizes};
 
 const HEAD: &str = "learner l(x: [fix<I,F>; M], y: fix<I,F>) -> theta: [fix<I,F>; 3] {\n";
 
+fn checked(source: &str, sizes: &Sizes) -> Result<Program, Vec<Diagnostic>> {
+    Program::new(source, sizes, &Settings::default())
+}
+
 /// The findings, each on a line: what is marked, the message and the remedy.
 fn findings(source: &str) -> Vec<String> {
-    let findings = check(source, &sizes(2, 1, 4, 4)).err().unwrap_or_default();
-    let line = |f: luge_machine::Diagnostic| {
-        format!("{:?}: {}; {}", &source[f.span], f.message, f.help.unwrap_or_default())
-    };
+    let findings = checked(source, &sizes(2, 1, 4, 4)).err().unwrap_or_default();
+    let line =
+        |f: Diagnostic| format!("{:?}: {}; {}", &source[f.span], f.message, f.help.unwrap_or_default());
     findings.into_iter().map(line).collect()
 }
 
@@ -263,7 +267,7 @@ fn long_tokens_are_not_repeated() {
     let long = "1".repeat(5000);
     for body in [format!("theta[0] = {long};"), format!("theta[0] {long};"), format!("theta[0] = 0.{long};")]
     {
-        let found = check(&format!("{HEAD}{body}}}"), &sizes(2, 1, 4, 4)).unwrap_err();
+        let found = checked(&format!("{HEAD}{body}}}"), &sizes(2, 1, 4, 4)).unwrap_err();
         assert!(found.iter().all(|f| f.message.len() < 100 && f.label.len() < 100), "{found:?}");
     }
     let literal = |n| format!("theta[0] = 0 * {};", "1".repeat(n));
@@ -276,7 +280,7 @@ fn forgotten_semicolons() {
     let source = format!(
         "{HEAD}    let a: int<4> = 1 // one\n    let b: int<4> = 2\n\n    theta[0] = 1;\n    theta[1] = 2\n}}"
     );
-    let found = check(&source, &sizes(2, 1, 4, 4)).unwrap_err();
+    let found = checked(&source, &sizes(2, 1, 4, 4)).unwrap_err();
     let places: Vec<_> = found.iter().map(|f| (f.position(&source), f.message.as_str())).collect();
     assert_eq!(
         places,

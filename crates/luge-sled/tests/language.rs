@@ -2,8 +2,8 @@
 
 mod machines;
 
-use luge_sled::{Program, Settings, Verdict, interpret};
-use machines::{agree, simulate, sizes};
+use luge_sled::{Program, Settings, Verdict};
+use machines::{agree, interpret, simulate, sizes};
 
 const HEAD: &str = "learner l(x: [fix<I,F>; M], y: fix<I,F>) -> theta: [fix<I,F>; 4] {\n";
 
@@ -15,7 +15,7 @@ fn theta(body: &str, samples: &[[i64; 2]]) -> Vec<i64> {
 
 #[test]
 fn samples_are_compared_with_each_other() {
-    // How many pairs are closer than 1, and what is left of the outer sample behind the inner loop.
+    // Counts the pairs that are closer than 1, and uses the outer sample after the inner loop.
     let body = "for one in data {
         let here = x[0];
         for other in data { if abs(x[0] - here) < 1 { theta[0] += 1; } }
@@ -196,7 +196,7 @@ fn loops_that_count_down() {
     assert_eq!(theta(rows, &[[0, 0]]), [4 * 16, 5 * 16, 5 * 16, 16]);
 }
 
-/// Loops that move the head out of its sample, before or after it, and beyond the ends of the data.
+/// Loops that move the head before or after its sample, and beyond the ends of the data.
 #[test]
 fn loops_over_features_in_any_order() {
     let samples: Vec<Vec<i64>> = (0..3_i64).map(|s| (0..8).map(|i| 16 * (s + 1) + i).collect()).collect();

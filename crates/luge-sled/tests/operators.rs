@@ -3,16 +3,15 @@
 
 mod machines;
 
-use luge_sled::interpret;
-use machines::{agree, sizes};
+use machines::{agree, interpret, sizes};
 
 /// The value reduced to the low bits.
 fn wrap(value: i64, width: u32) -> i64 {
     value << (64 - width) >> (64 - width)
 }
 
-/// Runs an expression in `a` and `b` on all pairs of one type: the program itself compares with the
-/// label, which is what plain integers say, and interpreter and machine must both accept. Some pairs are looked at one by one.
+/// Runs an expression in `a` and `b` on all pairs of one type. The label is the result in plain integers, and the program
+/// compares itself with it, so interpreter and machine must both accept. Some pairs are also checked one by one.
 fn check(expression: &str, integer: u32, fraction: u32, expected: impl Fn(i64, i64) -> i64) {
     let sizes = sizes(2, 1, integer, fraction);
     let width = sizes.width();
@@ -36,7 +35,7 @@ fn check(expression: &str, integer: u32, fraction: u32, expected: impl Fn(i64, i
             samples.push(vec![a, b, result]);
         }
     }
-    // The label is what should come out; the machine rejects the first sample where it does not.
+    // The label is the expected result; the machine rejects the first sample with another.
     let all = format!(
         "{pick} learner all(x: [fix<I,F>; 2], y: fix<I,F>) -> theta: [fix<I,F>; 1] {{
             for sample in data {{ let a = x[0]; let b = x[1]; if ({expression}) != y {{ reject; }} }}

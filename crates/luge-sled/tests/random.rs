@@ -6,8 +6,8 @@ mod writer;
 
 use std::{cell::Cell, thread};
 
-use luge_sled::{Verdict, interpret};
-use machines::{agree, sizes};
+use luge_sled::Verdict;
+use machines::{agree, interpret, sizes};
 use proptest::{
     prelude::*,
     strategy::ValueTree,
@@ -20,10 +20,10 @@ use writer::{
     tally::Tally,
 };
 
-/// Threads that share the programs, each with dice of its own.
+/// Threads that share the programs, each with its own random numbers.
 const N_THREADS: u8 = 16;
 
-/// So many programs in all, more with `LUGE_TEST=cases=N`. A failure prints its program.
+/// Runs 1,000 programs, or N with `LUGE_TEST=cases=N`. A failure prints its program.
 #[test]
 fn machines_do_what_the_interpreter_does() {
     let cases = luge_suite::number("cases", 1000_u32);
@@ -37,7 +37,7 @@ fn machines_do_what_the_interpreter_does() {
     assert!(accepted >= all / 2, "most programs are rejected: {accepted} of {all} are not");
 }
 
-/// How many programs come to their end.
+/// Runs programs, and returns how many are accepted.
 fn check(seed: u8, cases: u32) -> u32 {
     let config =
         ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 60, ..Default::default() };
@@ -61,10 +61,10 @@ fn check(seed: u8, cases: u32) -> u32 {
     accepted.get()
 }
 
-/// So many programs for the two interpreters, more with `LUGE_TEST=cases=N`: a quarter of them takes its samples from a stream.
+/// Programs for the two interpreters, or N with `LUGE_TEST=cases=N`. A quarter of them take their samples from a stream.
 const N_INTERPRETED: u32 = 2_000;
 
-/// The second interpreter knows the language from its page alone.
+/// The second interpreter was written from the language's page alone.
 #[test]
 fn both_interpreters_give_programs_one_meaning() {
     let cases = luge_suite::number("cases", N_INTERPRETED);
@@ -99,7 +99,7 @@ fn both_interpreters_give_programs_one_meaning() {
     assert!(accepted > cases / 2, "{accepted} of {cases} came to their end");
 }
 
-/// What the language has, as it stands in a program's text.
+/// The features of the language, as texts that occur in programs.
 const FEATURES: [&str; 46] = [
     "[k]",
     "v[i",
@@ -149,7 +149,7 @@ const FEATURES: [&str; 46] = [
     "sign(",
 ];
 
-/// Fewer of 2,000 programs are too few: 200 in the 20,000 of the full check.
+/// The fewest of 2,000 programs that must have a feature.
 const RARE: usize = 20;
 
 /// Every feature is in many programs, and loops over the data are nested.
@@ -160,7 +160,7 @@ fn programs_use_everything() {
         TestRng::from_seed(RngAlgorithm::ChaCha, &[1; 32]),
     );
     let numbers = prop::collection::vec(any::<u8>(), 0..240);
-    // What stands in every program is not counted.
+    // The parts that all programs share are not counted.
     let same = program(Vec::new(), false);
     let programs: Vec<String> = (0..2000)
         .map(|_| program(numbers.new_tree(&mut runner).expect("numbers").current(), false))
@@ -195,7 +195,7 @@ fn programs_use_everything() {
     assert!(users >= RARE, "{users} of {} programs have nested loops over the data", programs.len());
 }
 
-/// Statements without blocks, and blocks that they stand in.
+/// Statements without blocks, and the blocks that can contain them.
 const SIMPLE: [&str; 16] = [
     "assignment",
     "flag assignment",
@@ -216,7 +216,7 @@ const SIMPLE: [&str; 16] = [
 ];
 const BLOCKS: [&str; 6] = ["if", "else", "for", "unroll for", "for sample", "while"];
 
-/// Pairs that the generator is to write: what stands directly inside what.
+/// The pairs that the generator must write: constructs, and those directly inside them.
 fn expected_pairs() -> Vec<(&'static str, &'static str)> {
     let numbers = [
         &NUMBER_OPERATORS[..],
@@ -262,7 +262,7 @@ fn expected_pairs() -> Vec<(&'static str, &'static str)> {
     pairs.extend(cross(&BLOCKS, &BLOCKS));
     pairs.extend(cross(&places, &SHAPES));
     pairs.extend(cross(&BIT_PLACES, &BIT_SHAPES));
-    // Loops that are written out stand in no other and are not left early; learners have a table or a stream.
+    // Unrolled loops are not inside others and are not left early; learners have a table or a stream.
     let impossible = |&(outer, inner): &(&str, &str)| {
         matches!((outer, inner), ("unroll for", "unroll for" | "break" | "continue") | ("for sample", "take"))
     };
@@ -270,7 +270,7 @@ fn expected_pairs() -> Vec<(&'static str, &'static str)> {
     pairs
 }
 
-/// No pair of constructs is missing: what the generator never writes, no comparison ever sees.
+/// No pair of constructs is missing: comparisons test only what the generator writes.
 #[test]
 fn programs_put_everything_inside_everything() {
     let mut runner = TestRunner::new_with_rng(

@@ -6,8 +6,8 @@ use luge_machine::{
     formats::Format,
     lowering::{Moves, lower},
 };
-use luge_sled::{Sizes, compile};
-use machines::{agree, simulate, sizes};
+use luge_sled::Sizes;
+use machines::{agree, compile, interpret, simulate, sizes};
 
 const PERCEPTRON: &str = include_str!("../../luge/learners/perceptron.sled");
 const LEAST_SQUARES: &str = include_str!("../../luge/learners/least_squares_line.sled");
@@ -72,7 +72,7 @@ fn states_do_not_depend_on_the_number_of_features() {
     assert!(many <= few + few / 10, "{few} states for 3 classes of 4 features, {many} for 10 of 64");
 }
 
-/// The size of a network whose vertices know only the tapes that a state reads.
+/// The size of a network with vertices only for the tapes that a state reads.
 #[test]
 fn vertices_of_the_learners_that_ship() {
     let shipped = [
@@ -116,7 +116,8 @@ fn a_saturating_sum_streams() {
     assert!(sum.1 <= 120, "{} steps", sum.1);
 }
 
-/// Ridge regression by elimination, the matrix in an array of arrays: as many states for any number of features.
+/// Ridge regression by elimination, with the matrix in an array of arrays: the number of states does not depend on that of
+/// features.
 #[test]
 fn elimination_compiles() {
     let source = "
@@ -146,7 +147,7 @@ fn elimination_compiles() {
     let (few, many) = (count(5), count(10));
     assert!(many <= few + few / 10, "{few} states for 5 features, {many} for 10");
     assert!(many <= 1_000, "{many} states");
-    // y = 1 + 2 a - b, a little pulled towards 0.
+    // y = 1 + 2 a - b, shrunk a little towards 0.
     let number = |value: f64| (value * 256.0) as i64;
     let samples: Vec<Vec<i64>> = [(0.0, 0.0), (4.0, 0.0), (0.0, 4.0), (4.0, 4.0), (-4.0, 2.0), (2.0, -4.0)]
         .map(|(a, b)| vec![number(a), number(b), number(1.0 + 2.0 * a - b)])
@@ -157,7 +158,7 @@ fn elimination_compiles() {
     }
 }
 
-/// Steps of one operation, on the operands that take longest among these.
+/// The most steps that one operation takes on these operands.
 fn steps(expression: &str, integer: u32, fraction: u32) -> u64 {
     let sizes = sizes(2, 1, integer, fraction);
     let source = |value: &str| {
@@ -192,14 +193,14 @@ fn endless_programs_end_at_the_limit() {
         while true { theta[0] += 1; }
     }";
     let sizes = sizes(1, 1, 4, 4);
-    let reference = luge_sled::interpret(source, &sizes, &[vec![0, 0]], 1000).expect("a program");
+    let reference = interpret(source, &sizes, &[vec![0, 0]], 1000).expect("a program");
     assert_eq!((reference.verdict, reference.line), (luge_sled::Verdict::Repeats, Some(2)));
-    // What changes something every round goes on to the limit.
+    // A loop that changes something in every round runs up to the limit.
     let counts = "learner counts(x: [fix<I,F>; 1], y: fix<I,F>) -> theta: [fix<I,F>; 1] {
         let n: int<32>;
         while true { n += 1; theta[0] = -theta[0]; }
     }";
-    let reference = luge_sled::interpret(counts, &sizes, &[vec![0, 0]], 100_000).expect("a program");
+    let reference = interpret(counts, &sizes, &[vec![0, 0]], 100_000).expect("a program");
     assert_eq!(reference.verdict, luge_sled::Verdict::Limit);
     let (outcome, steps) =
         simulate(&compile(source, &sizes).expect("a program"), &sizes, &[vec![0, 0]], 1000);

@@ -1,4 +1,4 @@
-//! Products of elements: heads that are left on the next element, and those that are needed where they were.
+//! Products of elements: heads that end on the next element, and heads that are needed where they were.
 
 mod machines;
 
@@ -46,7 +46,7 @@ fn heads_of_products_are_where_they_are_wanted() {
     }
 }
 
-/// One index goes up, the other down: no order of the walks between them stays inside the sample, but for one by its beginning.
+/// One index goes up, the other down: the head stays inside the sample only if it goes to the first number in between.
 #[test]
 fn a_sample_is_read_in_both_directions() {
     for body in [
@@ -64,7 +64,8 @@ fn a_sample_is_read_in_both_directions() {
     }
 }
 
-/// The tape that takes note of a counter's way back has no marks there, also if products count different numbers of bits.
+/// The side of `outer` that records how far a counter was moved back has no marks, even if products count different numbers of
+/// bits.
 #[test]
 fn long_ways_along_counters() {
     let source = "learner one(x: [fix<I,F>; 1], y: fix<I,F>) -> theta: [fix<I,F>; 1] {

@@ -8,8 +8,8 @@ use luge_machine::{
     Cell, Outcome, SymbolId, TapeId,
     stream::{Batch, Memory, StreamOutcome, StreamSimulator, check},
 };
-use luge_sled::{Compiled, Sizes, Verdict, compile, interpret};
-use machines::{lay, refuse, sizes, theta};
+use luge_sled::{Compiled, Program, Settings, Sizes, Verdict};
+use machines::{compile, interpret, lay, refuse, sizes, theta};
 use proptest::{
     prelude::*,
     test_runner::{RngAlgorithm, TestRng, TestRunner},
@@ -174,7 +174,7 @@ fn either_a_stream_or_a_table() {
             learner("for sample in data {} let b = next();")
         ),
     ] {
-        let findings = luge_sled::check(&source, &sizes(1, 1, 4, 4)).expect_err("both");
+        let findings = Program::new(&source, &sizes(1, 1, 4, 4), &Settings::default()).expect_err("both");
         let said = findings[0].one_line(&source);
         assert!(said.contains("a loop over the data in a learner that takes samples"), "{said}");
         assert!(findings[0].help.as_ref().is_some_and(|help| help.contains("use either")));

@@ -59,7 +59,7 @@ fn random_machines_run_as_circuits() {
                 break;
             }
             if !inside(&simulator) {
-                // The head has gone, and the circuit halts.
+                // The head has left the cells, so the circuit halts.
                 assert_eq!(running.step(&Sample::default()).unwrap(), Cycle::Halted);
                 n_left += 1;
                 break;
@@ -77,14 +77,15 @@ fn symbols(bits: &[bool]) -> Vec<SymbolId> {
     bits.iter().map(|&bit| SymbolId(u8::from(bit))).collect()
 }
 
-/// Runs a stream machine beside its circuit; gives steps, samples that the machine took, and whether it broke the slot's rules.
+/// Runs a stream machine and its circuit. Returns the steps, the samples that the machine took, and whether it took or latched at
+/// the wrong time.
 fn stream_beside(normal: &NormalForm, input: &Input, random: &mut Random) -> (u64, u64, bool) {
     let tapes = Tapes { input, cells: CELLS, samples: Some((&memory(), SHAPE)) };
     let (circuit, registers) = circuit_of(normal, &tapes).expect("a circuit");
     let mut simulator = StreamSimulator::new(normal.machine(), input, memory());
     let mut running = Simulator::new(&circuit);
     let mut bits = |n: usize| -> Vec<bool> { (0..n).map(|_| random.chance(50)).collect() };
-    // What the circuit takes in its first cycle no machine ever sees.
+    // The machine never sees the sample that the circuit takes in its first cycle.
     let mut passing: Vec<Sample> = (0..200).map(|_| Sample { features: bits(2), label: bits(1) }).collect();
     for _ in 0..60 {
         let sample = passing.remove(0);

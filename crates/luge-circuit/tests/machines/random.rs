@@ -1,4 +1,4 @@
-//! Random machines, with and without samples, and what lies on their tapes.
+//! Random machines, with and without samples, and their tapes.
 
 use luge_circuit::{Code, SampleShape};
 use luge_machine::{
@@ -94,7 +94,7 @@ pub(crate) fn random_input(random: &mut Random, n_tapes: usize) -> Input {
 pub(crate) const SHAPE: SampleShape =
     SampleShape { n_features: 2, feature: Code::Bit, n_labels: 1, label: Code::Bit };
 
-/// Where tape 0 shows a sample.
+/// The cells of tape 0 that show a sample.
 pub(crate) fn memory() -> Memory {
     Memory { tape: TapeId(0), features: vec![1, 4], labels: vec![2] }
 }

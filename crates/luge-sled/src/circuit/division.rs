@@ -74,7 +74,7 @@ impl Compiler<'_> {
             difference.shift(1);
             difference.add_word(&rest, 1);
             difference.add_word(&inverted, 1);
-            let less = self.b.total(&difference, u32::try_from(n_bits).unwrap_or(u32::MAX) + 1);
+            let less = self.b.total(&difference, n_bits + 1);
             let fits = less[n_bits];
             rest = self.b.mux_word(fits, &less[..n_bits], &rest[..n_bits]);
             digits.insert(0, fits);

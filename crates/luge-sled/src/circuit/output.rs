@@ -18,20 +18,20 @@ impl Compiler<'_> {
     pub(super) fn output(&mut self) {
         let n_features = self.core.n_features;
         let format = self.core.format;
-        let n_bits = format.width() as usize;
+        let (n_bits, fraction) = (format.width() as usize, format.fraction as usize);
         let theta: Vec<Word> = self.arrays[THETA].iter().map(|word| self.b.word_value(word)).collect();
         let query = |c: &mut Self, at: usize| (0..n_bits).map(|bit| c.b.query(at * n_bits + bit)).collect();
         match self.options.output {
             Some(CircuitOutput::Linear) if theta.len() == n_features + 1 => {
                 let mut sum = Affine::default();
-                sum.add_word(&theta[0], 1 << format.fraction);
+                sum.add_word(&theta[0], 1 << fraction);
                 for at in 0..n_features {
                     let x: Word = query(self, at);
-                    let product = self.product(Op::Mul, format.fraction, n_bits, [&x, &theta[at + 1]]);
+                    let product = self.product(Op::Mul, fraction, n_bits, [&x, &theta[at + 1]]);
                     sum.add_sum(&product, 1);
                 }
-                let bits = self.b.total(&sum, format.width() + format.fraction);
-                self.b.output(bits[format.fraction as usize..].iter().copied());
+                let bits = self.b.total(&sum, n_bits + fraction);
+                self.b.output(bits[fraction..].iter().copied());
             }
             Some(CircuitOutput::Parity) if theta.len() == n_features => {
                 let mut counted = Vec::new();
@@ -41,7 +41,7 @@ impl Compiler<'_> {
                     counted.push(self.b.and(positive));
                 }
                 let odd = self.b.parity(counted);
-                let bit = |at: usize| if at == format.fraction as usize { odd } else { Literal::FALSE };
+                let bit = |at: usize| if at == fraction { odd } else { Literal::FALSE };
                 self.b.output((0..n_bits).map(bit));
             }
             _ => {}

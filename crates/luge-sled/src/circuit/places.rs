@@ -162,8 +162,13 @@ impl Compiler<'_> {
             return Literal::constant(least >= 0);
         }
         let sum = self.affine(difference);
+        self.is_not_negative(&sum, (least, most))
+    }
+
+    /// Whether a sum within these bounds is 0 or more.
+    pub(super) fn is_not_negative(&mut self, sum: &Affine, (least, most): (i64, i64)) -> Literal {
         let size = most.unsigned_abs().max(least.unsigned_abs());
-        let n_bits = u64::BITS - size.leading_zeros() + 1;
-        !self.b.total(&sum, n_bits)[n_bits as usize - 1]
+        let sign = (u64::BITS - size.leading_zeros()) as usize;
+        !self.b.total(sum, sign + 1)[sign]
     }
 }

@@ -39,39 +39,39 @@ impl Compiler<'_> {
             return Ok(());
         };
         if self.in_data {
-            self.error.get_or_insert(CircuitCompileError::Nested { line });
+            self.error.get_or_insert(CircuitCompileError::Nested(line));
             return Ok(());
         }
         self.may_cut()?;
-        let passing = self.passing(rows);
-        let counter = passing.counter;
+        let clock = self.clock(rows);
+        let counter = clock.counter;
         let zero = constant(0, counter.word.len());
         self.write_word(&counter.word, &zero);
         self.cut()?;
         let wait = self.here();
         let [inside, after] = [(); 2].map(|()| self.new_state());
-        let fresh = self.read(passing.fresh);
-        self.write(passing.fresh, Literal::TRUE, Literal::FALSE);
+        let fresh = self.read(clock.fresh);
+        self.write(clock.fresh, Literal::TRUE, Literal::FALSE);
         self.exit(fresh, inside);
         let wanted = self.b.word_value(&counter.word);
-        let due = self.is_due(rows, &passing.row, &wanted);
+        let due = self.is_due(rows, &clock.row, &wanted);
         self.drop_sample(due);
         self.exit(due, inside);
         self.jump(wait);
         self.begin(inside);
         (self.in_data, self.taken) = (true, Some(true));
-        self.rounds(LoopTargets { after, next: NextRound::Row { wait, inside } }, |c| c.block(body))?;
+        self.rounds(LoopTargets::Cycles { after, next: NextRound::Row { wait, inside } }, |c| c.block(body))?;
         self.in_data = false;
         self.begin(after);
         Ok(())
     }
 
     /// Whether the network will see the wanted row in the next step.
-    fn is_due(&mut self, rows: Rows, passing: &[RegisterId], wanted: &[Literal]) -> Literal {
+    fn is_due(&mut self, rows: Rows, row: &[RegisterId], wanted: &[Literal]) -> Literal {
         if rows.hold.is_none() {
             return Literal::TRUE;
         }
-        let now = self.b.word_value(passing);
+        let now = self.b.word_value(row);
         self.b.equal(&now, wanted)
     }
 
@@ -92,9 +92,10 @@ impl Compiler<'_> {
         self.exit(Literal::TRUE, wait);
     }
 
-    fn passing(&mut self, rows: Rows) -> RowClock {
-        if let Some(passing) = &self.rows {
-            return passing.clone();
+    /// Declares the registers of the clock for the first loop.
+    fn clock(&mut self, rows: Rows) -> RowClock {
+        if let Some(clock) = &self.rows {
+            return clock.clone();
         }
         let hold = rows.hold.unwrap_or(1);
         // The first run cycle follows the step that takes row 0, so the clock starts two steps ahead.
@@ -105,24 +106,24 @@ impl Compiler<'_> {
             c.b.word_register(name, bits_for(n), value as u64)
         };
         let counter = self.counter("row", 0, rows.n_rows);
-        let passing = RowClock {
+        let clock = RowClock {
             counter,
             row: word(self, "passing_row", rows.n_rows, row),
             phase: word(self, "passing_phase", hold, phase),
             fresh,
         };
-        self.rows.insert(passing).clone()
+        self.rows.insert(clock).clone()
     }
 
     /// Advances the clock: by one step, or by two if the cycle drops its sample, because a step that takes follows.
     pub(super) fn row_clock(&mut self) {
-        let (Some(passing), Some(rows)) = (self.rows.clone(), self.options.rows) else { return };
+        let (Some(clock), Some(rows)) = (self.rows.clone(), self.options.rows) else { return };
         let hold = rows.hold.unwrap_or(1);
-        let now = [self.b.word_value(&passing.row), self.b.word_value(&passing.phase)];
+        let now = [self.b.word_value(&clock.row), self.b.word_value(&clock.phase)];
         let one = self.after_a_step(&now, rows.n_rows, hold);
         let two = self.after_a_step(&one, rows.n_rows, hold);
         let next = self.b.or(self.next.clone());
-        for (at, word) in [&passing.row, &passing.phase].into_iter().enumerate() {
+        for (at, word) in [&clock.row, &clock.phase].into_iter().enumerate() {
             let target = self.b.mux_word(next, &two[at], &one[at]);
             self.b.set_word(word, &target);
         }

@@ -41,11 +41,11 @@ impl Compiler<'_> {
             StmtKind::Take => self.take(),
             StmtKind::Break => {
                 match self.loops.last_mut() {
-                    Some(LoopTargets { next: NextRound::Inline { broken, .. }, .. }) => {
+                    Some(LoopTargets::Inline { broken, .. }) => {
                         broken.push(self.cycle.clone());
                         self.cycle.path = Literal::FALSE;
                     }
-                    Some(&mut LoopTargets { after, .. }) => self.exit(Literal::TRUE, after),
+                    Some(&mut LoopTargets::Cycles { after, .. }) => self.exit(Literal::TRUE, after),
                     None => {}
                 }
                 Ok(())
@@ -122,7 +122,7 @@ impl Compiler<'_> {
         let head = self.here();
         let after = self.new_state();
         let taken = self.entering([before, body]);
-        self.rounds(LoopTargets { after, next: NextRound::Head(head) }, |c| {
+        self.rounds(LoopTargets::Cycles { after, next: NextRound::Head(head) }, |c| {
             c.block(before)?;
             let holds = c.in_a_cycle(|c| c.bit(condition))?;
             c.exit(!holds, after);
@@ -181,8 +181,7 @@ impl Compiler<'_> {
     /// Unrolls all rounds in this cycle.
     fn unrolled(&mut self, stmt: &For, values: RangeInclusive<i64>) -> Step<()> {
         let n_before = self.b.n_wires();
-        let next = NextRound::Inline { broken: Vec::new(), continued: Vec::new() };
-        self.loops.push(LoopTargets { after: StateId::ACCEPTED, next });
+        self.loops.push(LoopTargets::Inline { broken: Vec::new(), continued: Vec::new() });
         let result = values.into_iter().try_for_each(|value| {
             self.unrolled_round(stmt, value)?;
             let full = self.b.n_wires() - n_before > MAX_UNROLLED;
@@ -191,7 +190,7 @@ impl Compiler<'_> {
             }
             if full || self.is_deep() { Err(Full) } else { Ok(()) }
         });
-        if let Some(LoopTargets { next: NextRound::Inline { broken, .. }, .. }) = self.loops.pop() {
+        if let Some(LoopTargets::Inline { broken, .. }) = self.loops.pop() {
             broken.into_iter().for_each(|way| self.join(way.path, way));
         }
         result
@@ -207,7 +206,7 @@ impl Compiler<'_> {
         let more = self.not_negative(&stmt.to.offset(-1 - value));
         let inside = self.b.and([begun, more]);
         self.branches(inside, |c| c.block(&stmt.body), |_| Ok(()))?;
-        if let Some(LoopTargets { next: NextRound::Inline { continued, .. }, .. }) = self.loops.last_mut() {
+        if let Some(LoopTargets::Inline { continued, .. }) = self.loops.last_mut() {
             let ways = std::mem::take(continued);
             ways.into_iter().for_each(|way| self.join(way.path, way));
         }
@@ -224,8 +223,7 @@ impl Compiler<'_> {
     ) -> Step<()> {
         self.may_cut()?;
         let start = self.affine(&from.offset(-counter.least));
-        let n_bits = u32::try_from(counter.word.len()).unwrap_or(u32::MAX);
-        let start = self.b.total(&start, n_bits);
+        let start = self.b.total(&start, counter.word.len());
         let some = self.not_negative(&to.minus(from).offset(-1));
         let after = self.new_state();
         self.exit(!some, after);
@@ -238,7 +236,7 @@ impl Compiler<'_> {
         let inside = self.here();
         let taken = self.entering([body, &[]]);
         let next = NextRound::Count { counter, end: to.clone(), value, body: inside };
-        self.rounds(LoopTargets { after, next }, |c| c.block(body))?;
+        self.rounds(LoopTargets::Cycles { after, next }, |c| c.block(body))?;
         self.taken = taken;
         self.begin_if_reached(after);
         Ok(())
@@ -249,14 +247,13 @@ impl Compiler<'_> {
         if self.cycle.is_dead() {
             return;
         }
-        if let Some(LoopTargets { next: NextRound::Inline { continued, .. }, .. }) = self.loops.last_mut() {
+        if let Some(LoopTargets::Inline { continued, .. }) = self.loops.last_mut() {
             continued.push(self.cycle.clone());
             self.cycle.path = Literal::FALSE;
             return;
         }
-        let Some(LoopTargets { after, next }) = self.loops.last().cloned() else { return };
+        let Some(LoopTargets::Cycles { after, next }) = self.loops.last().cloned() else { return };
         match next {
-            NextRound::Inline { .. } => {}
             NextRound::Head(head) => self.exit(Literal::TRUE, head),
             NextRound::Row { wait, inside } => self.row_ends(wait, inside, after),
             NextRound::Count { counter, end, value, body } => {
@@ -285,19 +282,17 @@ impl Compiler<'_> {
         let mut sum = luge_circuit::Affine::default();
         sum.shift(1);
         sum.add_word(word, 1);
-        self.b.total(&sum, u32::try_from(word.len()).unwrap_or(u32::MAX))
+        self.b.total(&sum, word.len())
     }
 
     /// Whether a counter is below its last value, if the end depends on other counters.
     fn continues(&mut self, counter: &Counter, end: &Affine) -> Literal {
         let (least, most) = self.range(end);
         let last = counter.least + i64::try_from(counter.n_values).unwrap_or(i64::MAX) - 1;
-        let size = (most - counter.least).unsigned_abs().max((least - last - 2).unsigned_abs());
-        let n_bits = u64::BITS - size.leading_zeros() + 1;
         let mut sum = self.affine(&end.offset(-counter.least - 2));
         let now = self.read_word(&counter.word);
         sum.add_word(&now, -1);
-        !self.b.total(&sum, n_bits)[n_bits as usize - 1]
+        self.is_not_negative(&sum, (least - last - 2, most - counter.least))
     }
 
     fn take(&mut self) -> Step<()> {

@@ -9,12 +9,12 @@ use crate::core::{Expr, Op, Ty};
 struct Term {
     factor: i128,
     /// The kind of product, and the number of fraction bits that it drops.
-    product: Option<(Op, u32)>,
+    product: Option<(Op, usize)>,
 }
 
 impl Term {
     fn product(op: Op, ty: Ty, factor: i128) -> Self {
-        Self { factor, product: Some((op, ty.fraction)) }
+        Self { factor, product: Some((op, ty.fraction as usize)) }
     }
 }
 
@@ -185,7 +185,7 @@ impl Compiler<'_> {
         sum.add(when, 1);
         let inverted: Word = word.iter().map(|&bit| self.b.xor(bit, when)).collect();
         sum.add_word(&inverted, 1);
-        self.b.total(&sum, u32::try_from(word.len()).unwrap_or(u32::MAX))
+        self.b.total(&sum, word.len())
     }
 
     /// A sum of words and products as one affine form, whose bits are extracted once. A product drops its lowest bits; for
@@ -220,8 +220,8 @@ impl Compiler<'_> {
             }
             sum.add_sum(&form, term.factor << (shift - own));
         }
-        let n_wide = u32::try_from(n_bits).unwrap_or(u32::MAX) + shift;
-        let word = self.b.total(&sum, n_wide)[shift as usize..].to_vec();
+        let n_wide = n_bits + shift;
+        let word = self.b.total(&sum, n_wide)[shift..].to_vec();
         if sum.n_terms() <= MAX_TERMS {
             if !exact {
                 let low = self.b.total(&sum, shift);
@@ -233,7 +233,7 @@ impl Compiler<'_> {
     }
 
     /// The affine form of a word, scaled by a power of two: sums can use it without waiting for the word's bits.
-    fn origin(&self, word: &Word) -> (Affine, u32) {
+    fn origin(&self, word: &Word) -> (Affine, usize) {
         self.origins.get(word).cloned().unwrap_or_else(|| {
             let mut form = Affine::default();
             form.add_word(word, 1);
@@ -242,8 +242,8 @@ impl Compiler<'_> {
     }
 
     /// The product of two numbers with all its fraction bits: an affine form over the ands of their bits.
-    pub(super) fn product(&mut self, op: Op, fraction: u32, n_bits: usize, [a, b]: [&Word; 2]) -> Affine {
-        let n_wanted = n_bits + fraction as usize;
+    pub(super) fn product(&mut self, op: Op, fraction: usize, n_bits: usize, [a, b]: [&Word; 2]) -> Affine {
+        let n_wanted = n_bits + fraction;
         let mut sum = Affine::default();
         let weight = |word: &Word, at: usize| if at + 1 == word.len() { -(1_i128 << at) } else { 1 << at };
         for (i, &bit) in a.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Automata over bits, moves along a ruler, and the way back to the next instruction.
+//! Automata that read and write bits while heads move along a ruler.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,19 +8,19 @@ use super::{
     lanes::Crossing,
     plan::Side,
     position::Pos,
-    tapes::{self, BOUND, DATA, MARKS, PRODUCT, Tape},
+    tapes::Tape,
 };
 
 /// What one step of an automaton does.
 #[derive(Clone)]
 pub(super) struct Act<S> {
-    pub(super) writes: Vec<(Tape, u8)>,
-    pub(super) moves: Vec<(Tape, i8)>,
-    pub(super) next: Next<S>,
+    writes: Vec<(Tape, u8)>,
+    moves: Vec<(Tape, i8)>,
+    next: Next<S>,
 }
 
 #[derive(Clone)]
-pub(super) enum Next<S> {
+enum Next<S> {
     State(S),
     Exit(usize),
 }
@@ -40,108 +40,154 @@ impl<S> Act<S> {
     }
 }
 
-/// A head that moves along a ruler, from one distance from home up to another.
+/// The bits under the heads in one step of an automaton. It records which tapes the step reads.
+#[derive(Default)]
+pub(super) struct View {
+    tapes: Vec<Tape>,
+    /// The bit of each tape, that of the first tape lowest.
+    bits: u32,
+}
+
+impl View {
+    pub(super) fn read(&mut self, tape: Tape) -> u8 {
+        let at = self.tapes.iter().position(|&known| known == tape).unwrap_or_else(|| {
+            self.tapes.push(tape);
+            self.tapes.len() - 1
+        });
+        u8::from(self.bits >> at & 1 == 1)
+    }
+}
+
+/// A head that moves along a track between two distances from its start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Walker {
     pub(super) tape: Tape,
+    /// The direction of the head on the way out.
+    pub(super) sign: i8,
     pub(super) from: u32,
     pub(super) to: u32,
 }
 
-/// A way along a ruler with something happening at several distances; very short ways do without a ruler.
+impl Walker {
+    pub(super) fn new(tape: Tape, from: u32, to: u32) -> Self {
+        Self { tape, sign: 1, from, to }
+    }
+
+    /// A head that moves along the whole track.
+    pub(super) fn whole(tape: Tape) -> Self {
+        Self::new(tape, 0, u32::MAX)
+    }
+
+    /// Whether the head moves in the part of the track that starts at this distance.
+    pub(super) fn covers(&self, part: u32) -> bool {
+        self.from <= part && part < self.to
+    }
+}
+
+/// A part of a ruler, from one end to the other. Tracks of one or two cells need no ruler.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Track {
-    side: Option<Side>,
-    /// Distances that are marked: all that the ruler has on this side.
+    /// The ruler's tape, and the direction of its head.
+    ruler: Option<(Tape, i8)>,
+    /// All marks on this side of the ruler, as distances from the start of the track.
     marks: Vec<u32>,
+    /// The marks that matter on this track; the last is its end.
     events: Vec<u32>,
-    pub(super) total: u32,
-    /// Whether it begins at the far end of the ruler.
+    total: u32,
+    /// Whether it starts at the far end of the ruler.
     far: bool,
 }
 
 impl Track {
-    /// The same way from its end to its beginning.
+    /// The same track in the other direction.
     pub(super) fn reversed(&self) -> Self {
         let mirrored = |at: &[u32]| -> Vec<u32> {
             let inner = at.iter().rev().filter(|&&at| at < self.total).map(|at| self.total - at);
             inner.chain([self.total]).collect()
         };
-        let (marks, events) = (mirrored(&self.marks), mirrored(&self.events));
-        let side =
-            self.side.clone().map(|side| Side { direction: -side.direction, marks: marks.clone(), ..side });
-        Self { side, marks, events, total: self.total, far: !self.far }
+        Self {
+            ruler: self.ruler.map(|(tape, direction)| (tape, -direction)),
+            marks: mirrored(&self.marks),
+            events: mirrored(&self.events),
+            total: self.total,
+            far: !self.far,
+        }
     }
 
-    /// The same walk of a head, seen from the other end.
+    /// The same moves of a head on the reversed track.
     pub(super) fn mirrored(&self, walker: Walker) -> Walker {
         let mirrored = |at: u32| self.total - at.min(self.total);
-        Walker { tape: walker.tape, from: mirrored(walker.to), to: mirrored(walker.from) }
+        Walker { sign: -walker.sign, from: mirrored(walker.to), to: mirrored(walker.from), ..walker }
     }
 
-    /// Where a part of this length begins that lies between two events.
-    pub(super) fn stretch(&self, length: u32) -> Option<u32> {
+    /// The start of a part of this length between two events.
+    pub(super) fn part_of_length(&self, length: u32) -> Option<u32> {
         let mut starts = [0].into_iter().chain(self.events.iter().copied());
         starts.find(|from| self.events.contains(&(from + length)))
     }
 
-    /// The whole way with nothing happening on it.
+    /// The same track without events on the way.
     fn plain(&self) -> Self {
         Self { events: vec![self.total], ..self.clone() }
     }
 
-    /// Where the part of the way begins that one is in after passing so many marks.
+    /// The last event among the first `passed` marks; 0 if there is none.
     pub(super) fn part(&self, passed: u8) -> u32 {
         let passed = &self.marks[..usize::from(passed).min(self.marks.len())];
         passed.iter().rev().find(|mark| self.events.contains(mark)).copied().unwrap_or(0)
     }
 
-    /// Whether the mark that makes it so many is the end.
-    pub(super) fn is_end(&self, passed: u8) -> bool {
+    /// Whether the `passed`-th mark is the end.
+    fn is_end(&self, passed: u8) -> bool {
         passed > 0 && self.marks.get(usize::from(passed) - 1) == Some(&self.total)
     }
 
-    /// So many marks and one more, if there are so many.
-    pub(super) fn count(&self, passed: u8, mark: u8) -> u8 {
-        (passed + mark).min(u8::try_from(self.marks.len()).unwrap_or(u8::MAX))
-    }
-
-    pub(super) fn end(&self) -> u8 {
+    /// The number of marks up to the end.
+    pub(super) fn n_marks(&self) -> u8 {
         let end = self.marks.iter().position(|&mark| mark == self.total).map_or(0, |at| at + 1);
         u8::try_from(end).unwrap_or(u8::MAX)
     }
 
-    /// The tape to look at for marks.
-    pub(super) fn looked_at(&self) -> Vec<Tape> {
-        self.side.iter().map(|side| side.tape).collect()
+    /// The ruler's tape.
+    pub(super) fn ruler(&self) -> Option<Tape> {
+        self.ruler.map(|(tape, _)| tape)
     }
 
-    /// Splits what was read into the ruler's mark and the rest.
-    pub(super) fn mark<'b>(&self, bits: &'b [u8]) -> (u8, &'b [u8]) {
-        match self.side {
-            Some(_) => (bits[0], &bits[1..]),
-            None => (1, bits),
-        }
+    /// Reads the ruler: 1 on a mark.
+    pub(super) fn mark(&self, view: &mut View) -> u8 {
+        self.ruler().map_or(1, |ruler| view.read(ruler))
     }
 
-    /// One step out or back, in the part that begins at `part`.
+    /// Reads the ruler on the way out. Returns the number of marks passed, or `None` at the end.
+    pub(super) fn advance(&self, passed: u8, view: &mut View) -> Option<u8> {
+        let mark = self.mark(view);
+        (mark == 0 || !self.is_end(passed + mark)).then_some(passed + mark)
+    }
+
+    /// The same for a head that may go on beyond the end.
+    pub(super) fn advance_beyond(&self, passed: u8, view: &mut View) -> u8 {
+        (passed + self.mark(view)).min(u8::try_from(self.marks.len()).unwrap_or(u8::MAX))
+    }
+
+    /// The moves of one step out or back, in the part that starts at `part`.
     pub(super) fn moves(&self, walkers: &[Walker], part: u32, outwards: bool) -> Vec<(Tape, i8)> {
         let sign = if outwards { 1 } else { -1 };
-        let active = walkers.iter().filter(|w| w.from <= part && part < w.to);
-        let mut moves: Vec<(Tape, i8)> = active.map(|w| (w.tape, sign)).collect();
-        moves.extend(self.side.iter().map(|side| (side.tape, sign * side.direction)));
+        let active = walkers.iter().filter(|walker| walker.covers(part));
+        let mut moves: Vec<(Tape, i8)> = active.map(|walker| (walker.tape, sign * walker.sign)).collect();
+        moves.extend(self.ruler.map(|(tape, direction)| (tape, sign * direction)));
         moves
     }
 
-    /// A step of the way back, after which so many marks are still in front, and what happens at home.
+    /// A step back, with `left` marks still in front. Takes the exit at home.
     pub(super) fn back<S>(
         &self,
         walkers: &[Walker],
         left: u8,
-        mark: u8,
+        view: &mut View,
         again: impl Fn(u8) -> S,
         exit: usize,
     ) -> Act<S> {
+        let mark = self.mark(view);
         if left == 0 && mark == 1 {
             return Act::exit(exit);
         }
@@ -155,7 +201,7 @@ impl Generator<'_> {
         self.graph.add(self.line)
     }
 
-    /// The state to go on from, the last pass completed.
+    /// The current state, after all deferred moves.
     pub(super) fn here(&mut self) -> Node {
         self.settle();
         self.cur
@@ -166,108 +212,108 @@ impl Generator<'_> {
         self.graph.arrow(from, Arrow::to(to));
     }
 
-    /// How much is done at this place: more inside loops.
+    /// An estimate of how often this place runs: more inside loops.
     pub(super) fn weight(&self) -> u64 {
         8_u64.pow(u32::try_from(self.loops.len().min(6)).unwrap_or(6))
     }
 
-    /// The way along a ruler with these events, the last of which ends it; the ruler's head is at home.
+    /// A track with these events, the last of which is its end. Brings the ruler's head home.
     pub(super) fn track(&mut self, events: Vec<u32>) -> Track {
-        let track = self.way(events);
-        self.leave_home(&track);
-        track
+        let track = self.new_track(events);
+        self.track_from_home(track)
     }
 
-    /// The same with a ruler, however short it is.
-    pub(super) fn ruled(&mut self, events: Vec<u32>) -> Track {
-        let track = self.ruled_way(events);
-        self.leave_home(&track);
-        track
+    /// The same with a ruler, however short the track is.
+    pub(super) fn ruled_track(&mut self, events: Vec<u32>) -> Track {
+        let track = self.new_ruled_track(events);
+        self.track_from_home(track)
     }
 
-    /// The same from where the ruler's head is, if that is one of its ends.
+    /// The same, but it starts at the ruler's far end if the head is there.
     pub(super) fn track_from_here(&mut self, events: Vec<u32>) -> Track {
-        let track = self.way(events);
-        let Some(side) = &track.side else { return track };
-        if let Some(waiting) = self.pos.ruler(side.tape) {
-            let same = waiting.side.as_ref().is_some_and(|other| other.direction == side.direction);
+        let track = self.new_track(events);
+        let Some(ruler) = track.ruler() else { return track };
+        if let Some(waiting) = self.pos.rulers.get(&ruler) {
             let mut back = track.reversed();
-            if same
+            if waiting.ruler == track.ruler
                 && waiting.total == track.total
                 && track.events.iter().all(|event| back.marks.contains(event))
             {
                 back.events = track.events;
                 return back;
             }
-            self.bring_home(side.tape);
+            self.bring_home(ruler);
         }
         track
     }
 
-    fn way(&mut self, mut events: Vec<u32>) -> Track {
+    fn new_track(&mut self, mut events: Vec<u32>) -> Track {
         events.retain(|&event| event > 0);
         events.sort_unstable();
         events.dedup();
         let total = events.last().copied().unwrap_or(0);
         if total <= 2 {
-            return Track { side: None, marks: (1..=total).collect(), events, total, far: false };
+            return Track { ruler: None, marks: (1..=total).collect(), events, total, far: false };
         }
-        self.ruled_way(events)
+        self.new_ruled_track(events)
     }
 
-    fn ruled_way(&mut self, events: Vec<u32>) -> Track {
+    fn new_ruled_track(&mut self, events: Vec<u32>) -> Track {
         let total = events.last().copied().unwrap_or(0);
         *self.demand.profiles.entry(events.clone()).or_default() += self.weight();
-        let side = self.plan.side(&events);
-        Track { marks: side.marks.clone(), side: Some(side), events, total, far: false }
+        let Side { tape, direction, marks } = self.plan.side(&events);
+        Track { ruler: Some((tape, direction)), marks, events, total, far: false }
     }
 
-    /// Brings the ruler's head home at once.
-    fn leave_home(&mut self, track: &Track) {
-        if let Some(side) = &track.side {
-            self.bring_home(side.tape);
+    fn track_from_home(&mut self, track: Track) -> Track {
+        if let Some(ruler) = track.ruler() {
+            self.bring_home(ruler);
         }
         self.settle();
+        track
     }
 
     /// Brings the head of a ruler home.
-    pub(super) fn bring_home(&mut self, ruler: Tape) {
-        if let Some(waiting) = self.pos.ruler(ruler).cloned() {
-            self.cross(Crossing { needed: true, ..Crossing::new(waiting.reversed(), Vec::new()) });
+    fn bring_home(&mut self, ruler: Tape) {
+        if let Some(waiting) = self.pos.rulers.get(&ruler).cloned() {
+            self.cross_alone(waiting.reversed());
         }
     }
 
-    /// Brings the heads of all rulers to where they are to be.
+    /// Brings the heads of all rulers to their positions in `target`.
     pub(super) fn place_rulers(&mut self, target: &Pos) {
-        for ruler in [self.pos.rulers(), target.rulers()].concat() {
-            if self.pos.ruler(ruler) == target.ruler(ruler) {
-                continue;
-            }
-            self.bring_home(ruler);
-            if let Some(track) = target.ruler(ruler) {
-                self.cross(Crossing { needed: true, ..Crossing::new(track.clone(), Vec::new()) });
+        let rulers: Vec<Tape> = self.pos.rulers.keys().chain(target.rulers.keys()).copied().collect();
+        for ruler in rulers {
+            let wanted = target.rulers.get(&ruler);
+            if self.pos.rulers.get(&ruler) != wanted {
+                self.bring_home(ruler);
+                wanted.into_iter().for_each(|track| self.cross_alone(track.clone()));
             }
         }
     }
 
-    /// Notes that the ruler's head is at the other end of a way now.
+    /// Records that the ruler's head is at the end of a track.
     pub(super) fn crossed(&mut self, track: &Track) {
-        if let Some(side) = &track.side {
-            self.pos.put_ruler(side.tape, (!track.far).then(|| track.plain()));
+        match track.ruler() {
+            Some(ruler) if track.far => _ = self.pos.rulers.remove(&ruler),
+            Some(ruler) => _ = self.pos.rulers.insert(ruler, track.plain()),
+            None => {}
         }
     }
 
-    /// Heads that move with this one.
+    /// The tapes whose heads move with that of a tape.
     pub(super) fn partners(&self, tape: Tape) -> Vec<Tape> {
         match tape {
-            DATA => [MARKS].into_iter().chain((0..self.plan.n_places).map(tapes::place)).collect(),
-            PRODUCT => vec![BOUND],
-            tape if self.plan.has_origin(tape) => vec![tapes::origin(tape)],
+            Tape::Data => {
+                [Tape::Marks].into_iter().chain((0..self.plan.needs.places).map(Tape::Place)).collect()
+            }
+            Tape::Product => vec![Tape::Bound],
+            tape if self.plan.has_origin(tape) => vec![tape.origin()],
             _ => Vec::new(),
         }
     }
 
-    /// An arrow with these moves, partners included.
+    /// The arrow with these moves, and those of the partners.
     pub(super) fn moving(&self, mut arrow: Arrow, moves: &[(Tape, i8)]) -> Arrow {
         for &(tape, offset) in moves {
             arrow = arrow.shift(tape, offset);
@@ -278,54 +324,61 @@ impl Generator<'_> {
         arrow
     }
 
-    /// Makes a state for each `S` that can be reached from `start`, the current one for `start` itself; returns a fresh
-    /// state for each exit.
+    /// Makes a node for each `S` that can be reached from `start`; the node of `start` is the current one. Returns a new node
+    /// for each exit.
     pub(super) fn explore<S: Clone + Ord>(
         &mut self,
         start: S,
         n_exits: usize,
-        inspect: impl Fn(&S) -> Vec<Tape>,
-        step: impl Fn(&S, &[u8]) -> Act<S>,
+        step: impl Fn(&S, &mut View) -> Act<S>,
     ) -> Vec<Node> {
         let exits: Vec<Node> = (0..n_exits).map(|_| self.new_node()).collect();
         let mut nodes = BTreeMap::from([(start.clone(), self.cur)]);
         let mut queue = VecDeque::from([start]);
         while let Some(state) = queue.pop_front() {
-            let from = nodes[&state];
-            let tapes = inspect(&state);
-            for number in 0..1_u32 << tapes.len() {
-                let bits: Vec<u8> = (0..tapes.len()).map(|i| u8::from(number >> i & 1 == 1)).collect();
-                let act = step(&state, &bits);
+            // What a step reads can depend on what it has read, so all combinations are tried first.
+            let mut view = View::default();
+            while view.bits < 1 << view.tapes.len() {
+                step(&state, &mut view);
+                view.bits += 1;
+            }
+            for bits in 0..1 << view.tapes.len() {
+                view.bits = bits;
+                let act = step(&state, &mut view);
                 let next = match act.next {
                     Next::Exit(exit) => exits[exit],
-                    Next::State(next) => match nodes.get(&next) {
-                        Some(&node) => node,
-                        None => {
-                            let node = self.graph.add(self.line);
-                            nodes.insert(next.clone(), node);
-                            queue.push_back(next);
-                            node
-                        }
-                    },
+                    Next::State(next) => *nodes.entry(next.clone()).or_insert_with(|| {
+                        queue.push_back(next);
+                        self.graph.add(self.line)
+                    }),
                 };
                 let mut arrow = Arrow::to(next);
-                arrow.reads.extend(tapes.iter().copied().zip(bits.iter().copied()));
+                for (at, &tape) in view.tapes.iter().enumerate() {
+                    arrow = arrow.read(tape, u8::from(bits >> at & 1 == 1));
+                }
                 for (tape, bit) in act.writes {
                     if arrow.reads.get(&tape) != Some(&bit) {
                         arrow = arrow.write(tape, bit);
                     }
                 }
                 let arrow = self.moving(arrow, &act.moves);
-                self.graph.arrow(from, arrow);
+                self.graph.arrow(nodes[&state], arrow);
             }
         }
         exits
     }
 
-    /// An automaton that counts marks on these tapes, which it does not look at before its first step, and goes on from its only exit.
-    pub(super) fn sweep(&mut self, marks: &[Tape], step: impl Fn(Option<u8>, &[u8]) -> Act<Option<u8>>) {
-        let inspect = |state: &Option<u8>| if state.is_some() { marks.to_vec() } else { Vec::new() };
-        self.cur = self.explore(None, 1, inspect, |state, bits| step(*state, bits))[0];
+    /// An automaton whose state is a number of marks, `None` before its first step. Continues from its only exit.
+    pub(super) fn sweep(&mut self, step: impl Fn(Option<u8>, &mut View) -> Act<Option<u8>>) {
+        self.cur = self.explore(None, 1, |state, view| step(*state, view))[0];
+    }
+
+    /// Moves along a track to its end; `go` makes a step after a number of marks.
+    pub(super) fn sweep_out(&mut self, track: &Track, go: impl Fn(u8) -> Act<Option<u8>>) {
+        self.sweep(|state, view| match state {
+            None => go(0),
+            Some(passed) => track.advance(passed, view).map_or_else(|| Act::exit(0), &go),
+        });
     }
 
     pub(super) fn single_step(&mut self, moves: &[(Tape, i8)], write: Option<(Tape, u8)>) {
@@ -339,40 +392,36 @@ impl Generator<'_> {
         self.cur = next;
     }
 
-    /// Moves heads by words of one width, `times` in a row, writing on the way if asked to.
+    /// Moves heads by `times` words. If `write` is given, it is written to every cell on the way.
     pub(super) fn glide(&mut self, moves: &[(Tape, i8)], write: Option<(Tape, u8)>, width: u32, times: u32) {
         if width <= 2 {
-            return self.defer(|generator| {
-                for _ in 0..width * times {
-                    generator.single_step(moves, write);
-                }
-            });
+            return self.steps(moves, write, width * times);
         }
         for _ in 0..times {
             if write.is_none() && self.share(moves, width) {
                 continue;
             }
             let track = self.track_from_here(vec![width]);
-            let walker = |&(tape, sign): &(Tape, i8)| (Walker { tape, from: 0, to: width }, sign);
-            let walkers = moves.iter().map(walker).collect();
+            let walkers =
+                moves.iter().map(|&(tape, sign)| Walker { tape, sign, from: 0, to: width }).collect();
             self.cross(Crossing { write, ..Crossing::new(track, walkers) });
         }
     }
 
-    /// Moves a head by cells: step by step if they are few, else along a ruler.
+    /// Moves a head by a number of cells.
     pub(super) fn walk(&mut self, tape: Tape, direction: i8, length: u32, write: Option<u8>) {
         let write = write.map(|bit| (tape, bit));
         if length > 3 {
             return self.glide(&[(tape, direction)], write, length, 1);
         }
-        self.defer(|generator| {
-            for _ in 0..length {
-                generator.single_step(&[(tape, direction)], write);
-            }
-        });
+        self.steps(&[(tape, direction)], write, length);
     }
 
-    /// Moves heads until this one's tape shows a mark, which may be at once.
+    fn steps(&mut self, moves: &[(Tape, i8)], write: Option<(Tape, u8)>, n_steps: u32) {
+        self.defer(|generator| (0..n_steps).for_each(|_| generator.single_step(moves, write)));
+    }
+
+    /// Moves heads until the tape shows a symbol; not at all if it shows the symbol already.
     pub(super) fn until(&mut self, tape: Tape, mark: u8, moves: &[(Tape, i8)]) {
         let from = self.here();
         let next = self.new_node();
@@ -382,7 +431,7 @@ impl Generator<'_> {
         self.cur = next;
     }
 
-    /// A state of its own to come back to.
+    /// Begins a new state, to which loops can return.
     pub(super) fn fresh_node(&mut self) -> Node {
         let node = self.new_node();
         self.jump(node);
@@ -390,7 +439,7 @@ impl Generator<'_> {
         node
     }
 
-    /// Two states: one for each bit under a head.
+    /// Branches on the bit under a head. Returns the states for 0 and for 1.
     pub(super) fn branch(&mut self, tape: Tape) -> [Node; 2] {
         let from = self.here();
         let nodes = [self.new_node(), self.new_node()];

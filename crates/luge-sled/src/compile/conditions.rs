@@ -1,26 +1,26 @@
-//! Conditions become branches, with one exit if they hold and one if they do not.
+//! Conditions, which become branches.
 
 use super::{
     Generator,
-    bit_serial::{Pass, Root, Tail},
+    bit_serial::{Pass, Tail},
     graph::Node,
-    operands::pair,
-    position::WayEnd,
-    tapes::{self, Tape},
+    operands::comparison,
+    position::BranchEnd,
+    tapes::Tape,
 };
 use crate::core::{Expr, Op, Place};
 
-/// Where a condition leads to, and the heads with it; nothing comes where `None` is.
+/// The two branches of a condition.
 pub(super) struct Branches {
-    pub(super) holds: WayEnd,
-    pub(super) fails: WayEnd,
+    pub(super) holds: BranchEnd,
+    pub(super) fails: BranchEnd,
 }
 
 impl Generator<'_> {
     pub(super) fn condition(&mut self, condition: &Expr) -> Branches {
         match condition {
             Expr::Constant { raw, .. } => {
-                let here = self.way_end();
+                let here = self.branch_end();
                 if *raw != 0 {
                     Branches { holds: here, fails: None }
                 } else {
@@ -31,7 +31,7 @@ impl Generator<'_> {
             Expr::Element { array, index, .. } => {
                 self.branch_on_place(&Place::Element(*array, index.clone()))
             }
-            Expr::Read(tape) => self.branch_on(tapes::own(*tape)),
+            Expr::Read(tape) => self.branch_on(Tape::Own(*tape)),
             Expr::Not(e) => {
                 let Branches { holds, fails } = self.condition(e);
                 Branches { holds: fails, fails: holds }
@@ -41,16 +41,16 @@ impl Generator<'_> {
                 self.resume(first.holds);
                 let second = self.condition(b);
                 self.join(vec![first.fails, second.fails]);
-                Branches { holds: second.holds, fails: self.way_end() }
+                Branches { holds: second.holds, fails: self.branch_end() }
             }
             Expr::Binary(Op::Or, a, b) => {
                 let first = self.condition(a);
                 self.resume(first.fails);
                 let second = self.condition(b);
                 self.join(vec![first.holds, second.holds]);
-                Branches { holds: self.way_end(), fails: second.fails }
+                Branches { holds: self.branch_end(), fails: second.fails }
             }
-            Expr::Binary(op, a, b) => self.compare(a, b, *op == Op::Equal),
+            Expr::Binary(op, a, b) => self.compare(*op, a, b),
             number => unreachable!("a condition is a bit, not {}", number.ty()),
         }
     }
@@ -73,21 +73,14 @@ impl Generator<'_> {
         Branches { holds: end(holds), fails: end(fails) }
     }
 
-    fn compare(&mut self, a: &Expr, b: &Expr, equal: bool) -> Branches {
+    fn compare(&mut self, op: Op, a: &Expr, b: &Expr) -> Branches {
         let width = a.ty().width();
-        let [left, right] = pair(a, b);
-        let mut resolved = self.resolve(&[left, right], None);
-        if equal && let Root::Less(a, b) = resolved.root {
-            resolved.root = Root::Equal(a, b);
-        }
-        let exits = self.pass(&Pass {
-            root: &resolved.root,
-            operands: &resolved.operands,
-            target: None,
-            width,
-            tail: Tail::Fork,
-        });
-        self.free(&resolved.temporaries);
+        let tree = comparison(op, a, b);
+        let mut temporaries = Vec::new();
+        let operands = self.resolve(&tree, None, &mut temporaries);
+        let exits =
+            self.pass(&Pass { root: &tree.sym, operands: &operands, target: None, width, tail: Tail::Fork });
+        self.free(&temporaries);
         self.branches([exits[0], exits[1]])
     }
 }

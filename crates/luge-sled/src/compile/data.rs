@@ -1,53 +1,26 @@
-//! The head over the data: from number to number, from sample to sample, and back.
+//! Moves of the head on the data: from number to number, from sample to sample, and back.
 
 use super::{
     Generator,
     graph::Arrow,
-    tapes::{self, DATA, END, FEATURE, LABEL, MARKS},
+    position::Head,
+    tapes::{END, FEATURE, LABEL, Tape},
 };
 use crate::core::Affine;
 
-/// Where the data's head is.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) enum DataPos {
-    /// On the first sample, outside of loops over the data.
-    #[default]
-    Start,
-    /// Behind the last sample.
-    End,
-    /// On the lowest bit of this number of the current sample, or just behind the sample.
-    Inside(Affine),
-    /// On the lowest bit of some number of the current sample.
-    Lost,
-    /// Wherever the body that is being tried out wants it first.
-    Anywhere,
-}
-
-impl DataPos {
-    /// Where ways that differ here can come together.
-    pub(super) fn shared(&self) -> Self {
-        match self {
-            Self::Start | Self::End => Self::Start,
-            Self::Inside(at) if at.is_constant() => self.clone(),
-            Self::Inside(_) | Self::Lost => Self::Inside(Affine::default()),
-            Self::Anywhere => Self::Anywhere,
-        }
-    }
-}
-
-/// Numbers that are passed one by one.
+/// The most numbers that the head moves without counting them.
 const NEAR: i64 = 3;
 
-pub(super) const LEFT: [(usize, i8); 1] = [(DATA, -1)];
-pub(super) const RIGHT: [(usize, i8); 1] = [(DATA, 1)];
+pub(super) const LEFT: [(Tape, i8); 1] = [(Tape::Data, -1)];
+pub(super) const RIGHT: [(Tape, i8); 1] = [(Tape::Data, 1)];
 
 impl Generator<'_> {
     pub(super) fn n_numbers(&self) -> i64 {
         i64::try_from(self.core.n_features + self.core.n_labels).unwrap_or(i64::MAX)
     }
 
-    /// Moves over the data until one of these marks, which may be at once.
-    pub(super) fn until_marks(&mut self, direction: [(usize, i8); 1], until: &[u8]) {
+    /// Moves until one of these marks; not at all if one of them is under the head already.
+    pub(super) fn until_marks(&mut self, direction: [(Tape, i8); 1], until: &[u8]) {
         let from = self.fresh_node();
         let next = self.new_node();
         for mark in 0..4 {
@@ -56,61 +29,35 @@ impl Generator<'_> {
             } else {
                 self.moving(Arrow::to(from), &direction)
             };
-            self.graph.arrow(from, arrow.read(MARKS, mark));
+            self.graph.arrow(from, arrow.read(Tape::Marks, mark));
         }
         self.cur = next;
     }
 
-    /// To the next number, or the one before.
-    pub(super) fn next_number(&mut self, direction: [(usize, i8); 1]) {
+    /// Moves to the next number, or to the one before.
+    fn next_number(&mut self, direction: [(Tape, i8); 1]) {
         self.single_step(&direction, None);
         self.until_marks(direction, &[FEATURE, LABEL, END]);
     }
 
-    pub(super) fn seek_data(&mut self, target: &DataPos) {
-        if let DataPos::Inside(at) = target {
-            return self.seek_number(at);
-        }
-        match (self.pos.data.clone(), target) {
+    /// Moves to the first sample, or behind the last.
+    pub(super) fn seek_samples(&mut self, target: Head) {
+        match (self.pos.head(Tape::Data), &target) {
             (now, wanted) if now == *wanted => return,
-            (DataPos::Anywhere, _) => self.want_data(target),
-            (_, DataPos::Anywhere) => {}
-            (_, DataPos::Start) => self.defer(Self::go_to_first_sample),
-            (_, DataPos::End) => self.defer(|generator| generator.until_marks(RIGHT, &[END])),
-            _ => {}
+            (Head::Anywhere, _) => self.want(Tape::Data, target.clone()),
+            (_, Head::FirstSample) => self.defer(Self::go_to_first_sample),
+            _ => self.defer(|generator| generator.until_marks(RIGHT, &[END])),
         }
-        self.pos.data = target.clone();
+        self.pos.put(Tape::Data, target);
     }
 
-    /// Notes where the body that is being tried out wants the head first.
-    pub(super) fn want_data(&mut self, target: &DataPos) {
-        self.want(|first| {
-            first.data.get_or_insert_with(|| target.clone());
-        });
-    }
-
-    /// To a number of the current sample.
+    /// Moves to a number of the current sample.
     pub(super) fn seek_number(&mut self, target: &Affine) {
-        if self.core.takes && *target == Affine::constant(self.n_numbers()) {
-            return self.go_behind_sample();
-        }
-        match self.pos.data.clone() {
-            DataPos::Anywhere => self.want_data(&DataPos::Inside(target.clone())),
-            DataPos::Inside(now) => {
-                let now = self.take_back(DATA, now, target);
-                self.defer(|generator| generator.move_numbers(&now, target));
-            }
-            DataPos::Lost => self.defer(|generator| {
-                generator.go_to_sample(false);
-                generator.move_numbers(&Affine::default(), target);
-            }),
-            // Outside of loops there is no sample; inside of one the head is inside, too.
-            DataPos::Start | DataPos::End => {}
-        }
-        self.pos.data = DataPos::Inside(target.clone());
+        self.seek(Tape::Data, self.core.format.width(), target);
     }
 
-    fn move_numbers(&mut self, from: &Affine, to: &Affine) {
+    /// Moves from one number of the current sample to another.
+    pub(super) fn move_numbers(&mut self, from: &Affine, to: &Affine) {
         let distance = to.minus(from);
         if distance == Affine::default() {
             return;
@@ -127,16 +74,17 @@ impl Generator<'_> {
         self.move_inside(from, &distance);
     }
 
-    /// Walks part by part, in an order that does not leave the sample on the way: beyond the data there are no marks.
+    /// Moves term by term, in an order that does not leave the sample on the way, because beyond the data there are no marks.
     fn move_inside(&mut self, from: &Affine, distance: &Affine) {
         let term = |&(var, factor): &(usize, i64)| Affine::variable(var).times(factor);
         let mut parts: Vec<Affine> = distance.terms.iter().map(term).collect();
         parts.push(Affine::constant(distance.constant));
         let mut now = from.clone();
         while !parts.is_empty() {
-            let (n_numbers, ways) = (self.n_numbers(), parts.iter().map(|part| self.range(&now.plus(part))));
-            let next = ways.into_iter().position(|(lowest, highest)| lowest >= 0 && highest <= n_numbers);
-            // Where each part alone would leave it, the way is by the sample's first number.
+            let n_numbers = self.n_numbers();
+            let mut ranges = parts.iter().map(|part| self.range(&now.plus(part)));
+            let next = ranges.position(|(lowest, highest)| lowest >= 0 && highest <= n_numbers);
+            // If every term alone would leave it, the head goes to the first number first.
             if next.is_none() && now != Affine::default() && !self.strays(&now) {
                 self.go_to_sample(self.reaches_end(&now));
                 return self.move_inside(&Affine::default(), &from.plus(distance));
@@ -152,7 +100,7 @@ impl Generator<'_> {
         }
     }
 
-    fn move_numbers_by(&mut self, numbers: i64) {
+    pub(super) fn move_numbers_by(&mut self, numbers: i64) {
         let direction = if numbers < 0 { LEFT } else { RIGHT };
         if numbers.abs() > NEAR {
             return self.counted(numbers.unsigned_abs(), |generator| generator.next_number(direction));
@@ -162,21 +110,22 @@ impl Generator<'_> {
         }
     }
 
-    /// Whether the head may be behind the sample; if it is not, it is not on the first number, either.
+    /// Whether the head can be behind the sample but not on its first number.
     fn reaches_end(&self, at: &Affine) -> bool {
         let highest = at.value(|var| self.most_of(var));
         let falls = at.terms.iter().any(|term| term.1 < 0);
         at.constant > 0 && (falls || highest >= self.n_numbers()) && self.range(at).0 > 0
     }
 
-    /// Whether marks do not tell where the head is: before its sample, further behind, or behind it or on its first number.
+    /// Whether the marks are not enough to find the sample: the head can be before it, further behind it, or both right behind it
+    /// and on its first number.
     fn strays(&self, at: &Affine) -> bool {
         let ((lowest, highest), end) = (self.range(at), self.n_numbers());
         lowest < 0 || highest > end || (lowest == 0 && highest == end)
     }
 
-    /// To the first number of the current sample, from any number of it, or from behind it.
-    fn go_to_sample(&mut self, from_behind: bool) {
+    /// Moves to the first number of the current sample, from any number of it or from right behind it.
+    pub(super) fn go_to_sample(&mut self, from_behind: bool) {
         if from_behind {
             self.single_step(&LEFT, None);
         }
@@ -185,27 +134,29 @@ impl Generator<'_> {
         self.until_marks(RIGHT, &[FEATURE]);
     }
 
-    /// Back to the first sample of all.
+    /// Moves back to the first sample of all.
     fn go_to_first_sample(&mut self) {
         self.single_step(&LEFT, None);
         self.until_marks(LEFT, &[END]);
         self.single_step(&RIGHT, None);
     }
 
-    /// On to the next sample, or to the end behind the last.
+    /// Moves to the next sample, or behind the last.
     pub(super) fn next_sample(&mut self) {
         self.defer(Self::walk_to_next_sample);
     }
 
     fn walk_to_next_sample(&mut self) {
-        let DataPos::Inside(now) = self.pos.data.clone() else {
-            if self.pos.data == DataPos::Lost {
-                self.until_marks(RIGHT, &[LABEL]);
-                self.single_step(&RIGHT, None);
-                self.until_marks(RIGHT, &[FEATURE, END]);
+        let now = match self.pos.head(Tape::Data) {
+            Head::At(now) => now,
+            head => {
+                if head == Head::Lost {
+                    self.until_marks(RIGHT, &[LABEL]);
+                    self.single_step(&RIGHT, None);
+                    self.until_marks(RIGHT, &[FEATURE, END]);
+                }
+                return self.pos.put(Tape::Data, Head::At(Affine::default()));
             }
-            self.pos.data = DataPos::Inside(Affine::default());
-            return;
         };
         self.settle();
         let now = if self.strays(&now) {
@@ -216,8 +167,7 @@ impl Generator<'_> {
         };
         let n_features = i64::try_from(self.core.n_features).unwrap_or(i64::MAX);
         if now == Affine::constant(self.n_numbers()) {
-            self.pos.data = DataPos::Inside(Affine::default());
-            return;
+            return self.pos.put(Tape::Data, Head::At(Affine::default()));
         }
         if now.constant < n_features || !now.is_constant() {
             if self.reaches_end(&now) {
@@ -228,36 +178,36 @@ impl Generator<'_> {
         }
         self.single_step(&RIGHT, None);
         self.until_marks(RIGHT, &[FEATURE, END]);
-        self.pos.data = DataPos::Inside(Affine::default());
+        self.pos.put(Tape::Data, Head::At(Affine::default()));
     }
 
-    /// Marks the current sample and goes to the first one of all.
+    /// Marks the current sample and moves to the first one of all.
     pub(super) fn leave_sample(&mut self, depth: usize) {
         self.seek_number(&Affine::default());
         self.demand.places = self.demand.places.max(depth + 1);
-        self.single_step(&[], Some((tapes::place(depth), 1)));
+        self.single_step(&[], Some((Tape::Place(depth), 1)));
         self.go_to_first_sample();
-        self.pos.data = DataPos::Start;
+        self.pos.put(Tape::Data, Head::FirstSample);
     }
 
-    /// Back to the sample that is marked.
+    /// Moves back to the marked sample.
     pub(super) fn find_sample(&mut self, depth: usize) {
         let from = self.fresh_node();
         let next = self.new_node();
-        let place = tapes::place(depth);
+        let place = Tape::Place(depth);
         let back = self.moving(Arrow::to(from), &LEFT);
         self.graph.arrow(from, back.read(place, 0));
         self.graph.arrow(from, Arrow::to(next).read(place, 1).write(place, 0));
         self.cur = next;
-        self.pos.data = DataPos::Inside(Affine::default());
+        self.pos.put(Tape::Data, Head::At(Affine::default()));
     }
 
-    /// The first sample of a loop over the data: its mark says whether there is one.
+    /// Branches on whether there is another sample.
     pub(super) fn sample_or_end(&mut self) -> [usize; 2] {
         let from = self.here();
         let (first, end) = (self.new_node(), self.new_node());
-        self.graph.arrow(from, Arrow::to(first).read(MARKS, FEATURE));
-        self.graph.arrow(from, Arrow::to(end).read(MARKS, END));
+        self.graph.arrow(from, Arrow::to(first).read(Tape::Marks, FEATURE));
+        self.graph.arrow(from, Arrow::to(end).read(Tape::Marks, END));
         [first, end]
     }
 }

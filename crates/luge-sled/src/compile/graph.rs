@@ -1,4 +1,4 @@
-//! States and rules under construction, and the passes that reduce their number.
+//! The states and rules of the machine under construction, and the passes that reduce their number.
 
 mod joined;
 
@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use luge_machine::{MachineBuilder, Move, Pattern, SampleUse, StateId, SymbolId, Write};
 
-use super::tapes::{MARKS, Tape};
+use super::tapes::Tape;
 
 pub(super) type Node = usize;
 
-/// One rule, naming only the tapes it is about. The rules of a state never overlap.
+/// A rule. It names only the tapes that it reads, writes or moves on. The rules of a state never overlap.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Arrow {
     pub(super) reads: BTreeMap<Tape, u8>,
@@ -41,7 +41,7 @@ impl Arrow {
         self
     }
 
-    /// What two rules about different tapes do together.
+    /// Both of two rules about different tapes at once.
     pub(super) fn and(mut self, other: &Self) -> Self {
         self.reads.extend(&other.reads);
         self.writes.extend(&other.writes);
@@ -57,7 +57,7 @@ impl Arrow {
         self.writes.is_empty() && self.moves.is_empty()
     }
 
-    /// What the rule does: its writes, its moves and the next state.
+    /// The writes, the moves and the next state.
     fn effect(&self) -> (&BTreeMap<Tape, u8>, &BTreeMap<Tape, i8>, Node) {
         (&self.writes, &self.moves, self.next)
     }
@@ -84,12 +84,12 @@ pub(super) struct Graph {
     entries: Vec<Entry>,
 }
 
-/// How many symbols a tape has.
+/// The number of symbols of a tape.
 fn n_symbols(tape: Tape) -> u8 {
-    if tape == MARKS { 4 } else { 2 }
+    if tape == Tape::Marks { 4 } else { 2 }
 }
 
-/// The most rules a state may get from taking over those of the next.
+/// The most rules of a state that takes over those of the next one.
 const MAX_RULES: usize = 64;
 
 impl Graph {
@@ -102,12 +102,12 @@ impl Graph {
         self.entries.len()
     }
 
-    /// Forgets all states from this one on. None before it may lead there.
+    /// Removes all states from this one on. No state before it may lead there.
     pub(super) fn truncate(&mut self, len: usize) {
         self.entries.truncate(len);
     }
 
-    /// The lines with most states.
+    /// The lines with the most states, as text.
     pub(super) fn costly_lines(&self) -> String {
         let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
         for entry in &self.entries {
@@ -127,12 +127,12 @@ impl Graph {
         &self.entries[node].arrows
     }
 
-    /// Pairs of a state and the symbols it looks at.
+    /// The number of vertices of a state: one for each combination of the symbols that it reads.
     pub(super) fn n_vertices(&self, node: Node) -> u64 {
         joined::n_vertices(&self.entries[node].arrows)
     }
 
-    /// The states on the ways from one to another, without that.
+    /// The states on paths from one state to another, without the last.
     pub(super) fn between(&self, entry: Node, exit: Node) -> Vec<Node> {
         let mut found = Vec::new();
         let mut pending = vec![entry];
@@ -150,7 +150,7 @@ impl Graph {
         arrows.flat_map(Arrow::tapes).collect()
     }
 
-    /// Leaves out empty steps of some states.
+    /// Skips the empty steps of some states.
     pub(super) fn tidy(&mut self, nodes: &[Node]) {
         nodes.iter().for_each(|&node| self.skip_empty_steps_of(node));
     }
@@ -163,12 +163,12 @@ impl Graph {
         self.entries[node].shape = shape;
     }
 
-    /// What a state does with the sample that passes while its rule is followed.
+    /// Sets what a state does with the current sample.
     pub(super) fn uses(&mut self, node: Node, samples: SampleUse) {
         self.entries[node].samples = samples;
     }
 
-    /// Fewer states and rules, the same run but for steps that did nothing.
+    /// Reduces states and rules. Runs stay the same, with fewer steps.
     pub(super) fn shrink(&mut self) {
         self.merge_rules();
         self.skip_empty_steps();
@@ -188,63 +188,49 @@ impl Graph {
         }
     }
 
-    /// Rules that differ in what one tape must show, for all its symbols, become one.
+    /// Merges rules that differ only in the symbol of one tape, if there is one for each of its symbols.
     fn merge_rules(&mut self) {
         for entry in &mut self.entries {
             entry.arrows.sort();
             while let Some((tape, group)) = mergeable(&entry.arrows) {
                 let mut merged = entry.arrows[group[0]].clone();
                 merged.reads.remove(&tape);
-                let gone: BTreeSet<usize> = group.into_iter().collect();
-                let rest = entry.arrows.iter().enumerate().filter(|(i, _)| !gone.contains(i));
-                let mut arrows: Vec<Arrow> = rest.map(|(_, arrow)| arrow.clone()).collect();
-                arrows.push(merged);
-                arrows.sort();
-                entry.arrows = arrows;
+                let mut numbers = 0..;
+                entry.arrows.retain(|_| numbers.next().is_some_and(|number| !group.contains(&number)));
+                entry.arrows.push(merged);
+                entry.arrows.sort();
             }
         }
     }
 
-    /// A rule that neither writes nor moves does at once what the next state would do.
+    /// Replaces rules that neither write nor move by those of the next state.
     fn skip_empty_steps(&mut self) {
         (0..self.len()).for_each(|node| self.skip_empty_steps_of(node));
     }
 
     fn skip_empty_steps_of(&mut self, node: Node) {
-        // Each round follows one empty step further; a cycle of them remains as it is.
+        // Each round follows empty steps one step further; a cycle of them stays.
         for _ in 0..64 {
             let Some(arrows) = self.followed(node) else { break };
             self.entries[node].arrows = arrows;
         }
     }
 
-    /// The rules of a state with one level of empty steps replaced by what follows; `None` if nothing changes.
+    /// The rules of a state with its empty steps replaced by what follows them; `None` if nothing changes.
     fn followed(&self, node: Node) -> Option<Vec<Arrow>> {
-        // What uses a sample is a step of its own.
+        // Using a sample takes a step.
         if self.entries[node].samples != SampleUse::Pass {
             return None;
         }
         let mut changed = false;
         let mut arrows = Vec::new();
         for arrow in &self.entries[node].arrows {
-            let next = &self.entries[arrow.next];
-            if !arrow.is_empty()
-                || arrow.next == node
-                || next.shape != Shape::Running
-                || next.samples != SampleUse::Pass
-                || next.arrows.is_empty()
-            {
-                arrows.push(arrow.clone());
-                continue;
-            }
-            changed = true;
-            for after in &next.arrows {
-                let fits = |(tape, symbol)| arrow.reads.get(tape).is_none_or(|other| other == symbol);
-                if after.reads.iter().all(fits) {
-                    let mut joined = after.clone();
-                    joined.reads.extend(&arrow.reads);
-                    arrows.push(joined);
+            match self.joined(node, arrow).filter(|_| arrow.is_empty()) {
+                Some(joined) => {
+                    changed = true;
+                    arrows.extend(joined);
                 }
+                None => arrows.push(arrow.clone()),
             }
         }
         (changed && arrows.len() <= MAX_RULES).then_some(arrows)
@@ -266,7 +252,7 @@ impl Graph {
         self.rename(&kept, &names);
     }
 
-    /// Keeps some states and calls each by its new number.
+    /// Keeps some states, with new numbers.
     fn rename(&mut self, kept: &[usize], names: &[usize]) {
         let entry = |&old: &usize| {
             let mut entry = self.entries[old].clone();
@@ -276,9 +262,9 @@ impl Graph {
         self.entries = kept.iter().map(entry).collect();
     }
 
-    /// States that no run can tell apart become one: the coarsest partition, refined from what is seen at once.
+    /// Merges states that behave equally.
     fn merge_equal(&mut self) {
-        // What each rule does, as a number, so that a round compares numbers only.
+        // What each rule does, as a number that is fast to compare.
         let mut effects = BTreeMap::new();
         let mut signatures: Vec<Vec<(usize, Node)>> = Vec::with_capacity(self.len());
         for entry in &self.entries {
@@ -292,7 +278,7 @@ impl Graph {
             signatures.push(signature);
         }
         let class = partition(&self.entries, &signatures);
-        // Numbered by their first states, so that the start stays the start.
+        // Classes are numbered by their first states, so that the start stays first.
         let mut kept = Vec::new();
         let mut number = vec![usize::MAX; self.len()];
         for (node, &class) in class.iter().enumerate() {
@@ -310,7 +296,7 @@ impl Graph {
         arrows.flat_map(Arrow::tapes).collect()
     }
 
-    /// Gives the states and rules to a builder; returns each state's line.
+    /// Adds the states and rules to a builder. Returns the line of each state.
     pub(super) fn write(&self, b: &mut MachineBuilder, tapes: &[Tape]) -> Vec<Option<u32>> {
         let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
         for entry in &self.entries {
@@ -350,87 +336,57 @@ impl Graph {
     }
 }
 
-/// What is seen of a state at once: its shape, what it does with samples, and the effects of its rules.
-type Outside = (Shape, Option<&'static str>, Vec<usize>);
-
-/// A partition of states: the states of each class, and for each state its class and its place there.
-struct Classes {
-    members: Vec<Vec<Node>>,
-    class: Vec<usize>,
-    place: Vec<usize>,
-}
-
-impl Classes {
-    fn take(&mut self, node: Node) {
-        let (members, place) = (&mut self.members[self.class[node]], self.place[node]);
-        members.swap_remove(place);
-        if let Some(&moved) = members.get(place) {
-            self.place[moved] = place;
-        }
-    }
-
-    fn put(&mut self, nodes: Vec<Node>, class: usize) {
-        for node in nodes {
-            (self.class[node], self.place[node]) = (class, self.members[class].len());
-            self.members[class].push(node);
-        }
-    }
-
-    fn push(&mut self, nodes: Vec<Node>) {
-        self.members.push(Vec::new());
-        self.put(nodes, self.members.len() - 1);
-    }
-}
-
-/// The coarsest partition of states by what they and their successors do. A state is looked at again only when one of
-/// its successors has changed class. The largest part of a class keeps its number, so a state changes class at most
-/// log n times.
+/// The coarsest partition of states by what they and their successors do: the class of each state. A state is looked at
+/// again only if one of its successors has changed class. The largest part of a class keeps its number, so a state
+/// changes class at most log n times.
 fn partition(entries: &[Entry], signatures: &[Vec<(usize, Node)>]) -> Vec<usize> {
-    let n = entries.len();
-    let mut before: Vec<Vec<Node>> = vec![Vec::new(); n];
-    let mut groups: BTreeMap<Outside, Vec<Node>> = BTreeMap::new();
+    let mut before: Vec<Vec<Node>> = vec![Vec::new(); entries.len()];
+    let mut groups: BTreeMap<_, BTreeSet<Node>> = BTreeMap::new();
     for (node, signature) in signatures.iter().enumerate() {
         signature.iter().for_each(|&(_, next)| before[next].push(node));
-        let effects = signature.iter().map(|&(effect, _)| effect).collect();
+        let effects: Vec<usize> = signature.iter().map(|&(effect, _)| effect).collect();
         let Entry { shape, samples, .. } = &entries[node];
-        groups.entry((*shape, samples.word(), effects)).or_default().push(node);
+        groups.entry((*shape, samples.word(), effects)).or_default().insert(node);
     }
-    let mut classes = Classes { members: Vec::new(), class: vec![0; n], place: vec![0; n] };
-    groups.into_values().for_each(|group| classes.push(group));
-    // By class the states to look at; all others of a class lead to the same classes.
-    let mut pending: BTreeMap<usize, BTreeSet<Node>> = BTreeMap::new();
-    (0..n).for_each(|node| _ = pending.entry(classes.class[node]).or_default().insert(node));
+    let mut members: Vec<BTreeSet<Node>> = groups.into_values().collect();
+    let mut class = vec![0; entries.len()];
+    for (number, nodes) in members.iter().enumerate() {
+        nodes.iter().for_each(|&node| class[node] = number);
+    }
+    // The states to look at, by class. The other states of a class all lead to the same classes.
+    let mut pending: BTreeMap<usize, BTreeSet<Node>> = members.iter().cloned().enumerate().collect();
     while let Some((number, again)) = pending.pop_first() {
-        let seen = |node: Node, class: &[usize]| -> Vec<(usize, usize)> {
+        let successors = |node: Node| -> Vec<(usize, usize)> {
             signatures[node].iter().map(|&(effect, next)| (effect, class[next])).collect()
         };
-        let mut groups: BTreeMap<Vec<(usize, usize)>, Vec<Node>> = BTreeMap::new();
+        let mut parts: BTreeMap<Vec<(usize, usize)>, BTreeSet<Node>> = BTreeMap::new();
         for node in again {
-            groups.entry(seen(node, &classes.class)).or_default().push(node);
-            classes.take(node);
+            members[number].remove(&node);
+            parts.entry(successors(node)).or_default().insert(node);
         }
-        if let Some(&other) = classes.members[number].first() {
-            let same = groups.remove(&seen(other, &classes.class));
-            classes.put(same.unwrap_or_default(), number);
+        if let Some(&other) = members[number].first() {
+            let same = parts.remove(&successors(other));
+            members[number].extend(same.unwrap_or_default());
         }
-        let mut groups: Vec<Vec<Node>> = groups.into_values().collect();
-        if let Some(largest) = groups.iter_mut().max_by_key(|group| group.len())
-            && largest.len() > classes.members[number].len()
+        let mut parts: Vec<BTreeSet<Node>> = parts.into_values().collect();
+        if let Some(largest) = parts.iter_mut().max_by_key(|part| part.len())
+            && largest.len() > members[number].len()
         {
-            std::mem::swap(largest, &mut classes.members[number]);
-            let kept = std::mem::take(&mut classes.members[number]);
-            classes.put(kept, number);
+            std::mem::swap(largest, &mut members[number]);
         }
-        let first_new = classes.members.len();
-        groups.into_iter().filter(|group| !group.is_empty()).for_each(|group| classes.push(group));
-        for &node in classes.members[first_new..].iter().flatten().flat_map(|&node| &before[node]) {
-            pending.entry(classes.class[node]).or_default().insert(node);
+        let first_new = members.len();
+        members.extend(parts.into_iter().filter(|part| !part.is_empty()));
+        for (number, nodes) in members.iter().enumerate().skip(first_new) {
+            nodes.iter().for_each(|&node| class[node] = number);
+        }
+        for &node in members[first_new..].iter().flatten().flat_map(|&node| &before[node]) {
+            pending.entry(class[node]).or_default().insert(node);
         }
     }
-    classes.class
+    class
 }
 
-/// A tape and the rules, one for each of its symbols, that do the same.
+/// A tape, and rules that differ only in the symbol of this tape, one for each symbol.
 fn mergeable(arrows: &[Arrow]) -> Option<(Tape, Vec<usize>)> {
     for (first, arrow) in arrows.iter().enumerate() {
         for &tape in arrow.reads.keys() {

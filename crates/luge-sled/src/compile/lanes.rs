@@ -1,5 +1,4 @@
-//! Walks that nothing waits for yet. Those of different heads are made at the same time, and heads that walk equally
-//! far share a ruler.
+//! Deferred moves. Moves of different heads happen at the same time, and heads that move equally far share a ruler.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -7,10 +6,10 @@ use super::{
     Generator,
     automaton::{Act, Track, Walker},
     graph::{Arrow, Node},
-    tapes::{self, Kind, MARKS, Tape},
+    tapes::Tape,
 };
 
-/// A part of the machine with one way in and one way out, and the tapes it is about.
+/// A part of the graph with one entry and one exit, and the tapes that it uses.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Fragment {
     entry: Node,
@@ -19,11 +18,11 @@ pub(super) struct Fragment {
 }
 
 impl Fragment {
-    /// About how long it takes: over a whole tape of words, over a sample, or over a word.
+    /// An estimate of its duration: moves over a whole tape, over a sample, or over a word.
     fn length(&self) -> u32 {
-        if self.tapes.iter().any(|&tape| matches!(tapes::kind(tape), Kind::Origin)) {
+        if self.tapes.iter().any(|&tape| matches!(tape, Tape::Origin(_))) {
             3
-        } else if self.tapes.contains(&MARKS) {
+        } else if self.tapes.contains(&Tape::Marks) {
             2
         } else {
             1
@@ -31,20 +30,21 @@ impl Fragment {
     }
 }
 
-/// Once along a ruler, from where its head is to the other end, and the heads that walk along.
+/// A move along a track, from one end to the other, and the heads that move along.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Crossing {
     pub(super) track: Track,
-    pub(super) walkers: Vec<(Walker, i8)>,
+    pub(super) walkers: Vec<Walker>,
+    /// Written to every cell on the way.
     pub(super) write: Option<(Tape, u8)>,
-    /// Heads that can walk along if they have to go that way.
-    pub(super) offered: Vec<(Walker, i8)>,
-    /// Whether the ruler's head must get there, also alone.
+    /// Heads that can move along if they have to go that way.
+    pub(super) offered: Vec<Walker>,
+    /// Whether the ruler's head must move even if no other head does.
     pub(super) needed: bool,
 }
 
 impl Crossing {
-    pub(super) fn new(track: Track, walkers: Vec<(Walker, i8)>) -> Self {
+    pub(super) fn new(track: Track, walkers: Vec<Walker>) -> Self {
         Self { track, walkers, write: None, offered: Vec::new(), needed: false }
     }
 
@@ -53,14 +53,20 @@ impl Crossing {
     }
 }
 
-/// A walk that is still to be made.
+/// A deferred move.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Lane {
     Crossing(Crossing),
     Fragment(Fragment),
 }
 
-/// The most vertices of two walks that are made at the same time, multiplied.
+impl Lane {
+    fn crossing(&self) -> Option<&Crossing> {
+        if let Self::Crossing(crossing) = self { Some(crossing) } else { None }
+    }
+}
+
+/// The largest product of the numbers of vertices of two moves that happen at the same time.
 const MAX_PRODUCT: u64 = 36;
 
 impl Generator<'_> {
@@ -68,8 +74,8 @@ impl Generator<'_> {
         match lane {
             Lane::Fragment(fragment) => fragment.tapes.clone(),
             Lane::Crossing(crossing) => {
-                let mut tapes: BTreeSet<Tape> = crossing.track.looked_at().into_iter().collect();
-                for (walker, _) in &crossing.walkers {
+                let mut tapes: BTreeSet<Tape> = crossing.track.ruler().into_iter().collect();
+                for walker in &crossing.walkers {
                     tapes.insert(walker.tape);
                     tapes.extend(self.partners(walker.tape));
                 }
@@ -78,12 +84,12 @@ impl Generator<'_> {
         }
     }
 
-    /// Puts off what `walk` makes until the heads are needed.
-    pub(super) fn defer(&mut self, walk: impl FnOnce(&mut Self)) {
+    /// Defers the moves that `moves` generates until the heads are needed.
+    pub(super) fn defer(&mut self, moves: impl FnOnce(&mut Self)) {
         let (lanes, cur) = (std::mem::take(&mut self.pos.lanes), self.cur);
         let entry = self.new_node();
         self.cur = entry;
-        walk(self);
+        moves(self);
         let exit = self.here();
         (self.pos.lanes, self.cur) = (lanes, cur);
         if exit != entry {
@@ -92,12 +98,12 @@ impl Generator<'_> {
         }
     }
 
-    /// A walk after those that are about the same tapes.
+    /// Defers a move. It happens after those that use the same tapes.
     fn add_lane(&mut self, lane: Lane) {
         let tapes = self.lane_tapes(&lane);
         for other in &mut self.pos.lanes {
             if let Lane::Crossing(crossing) = other {
-                crossing.offered.retain(|(walker, _)| !tapes.contains(&walker.tape));
+                crossing.offered.retain(|walker| !tapes.contains(&walker.tape));
             }
         }
         let lanes = std::mem::take(&mut self.pos.lanes);
@@ -115,7 +121,12 @@ impl Generator<'_> {
         self.pos.lanes.push(Lane::Fragment(fragment));
     }
 
-    /// Walks along a ruler once the heads are needed.
+    /// Defers a move of a ruler's head alone.
+    pub(super) fn cross_alone(&mut self, track: Track) {
+        self.cross(Crossing { needed: true, ..Crossing::new(track, Vec::new()) });
+    }
+
+    /// Defers a move along a track.
     pub(super) fn cross(&mut self, crossing: Crossing) {
         if !crossing.is_idle() {
             self.crossed(&crossing.track);
@@ -123,61 +134,53 @@ impl Generator<'_> {
         self.add_lane(Lane::Crossing(crossing));
     }
 
-    /// Lets heads walk along where another walk of that length is still to be made.
+    /// Lets heads move along with a deferred move of the same length. Returns false if there is none.
     pub(super) fn share(&mut self, moves: &[(Tape, i8)], length: u32) -> bool {
         let tapes: BTreeSet<Tape> =
             moves.iter().flat_map(|&(tape, _)| [vec![tape], self.partners(tape)].concat()).collect();
         if self.pos.lanes.iter().any(|lane| !self.lane_tapes(lane).is_disjoint(&tapes)) {
             return false;
         }
-        let suits = |lane: &Lane| match lane {
-            Lane::Crossing(crossing) if crossing.write.is_none() => crossing.track.stretch(length),
-            _ => None,
+        let suits = |(number, lane): (usize, &Lane)| {
+            let crossing = lane.crossing().filter(|crossing| crossing.write.is_none())?;
+            Some((number, crossing.track.part_of_length(length)?))
         };
-        let mut lanes = self.pos.lanes.iter().enumerate();
-        let Some((number, from)) = lanes.find_map(|(number, lane)| Some((number, suits(lane)?))) else {
-            return false;
-        };
-        let Lane::Crossing(crossing) = &mut self.pos.lanes[number] else { return false };
-        let idle = crossing.is_idle();
-        crossing.offered.retain(|(walker, _)| !tapes.contains(&walker.tape));
-        let walkers = moves.iter().map(|&(tape, sign)| (Walker { tape, from, to: from + length }, sign));
-        crossing.walkers.extend(walkers);
-        let track = crossing.track.clone();
-        if idle {
-            self.crossed(&track);
-        }
+        let Some((number, from)) = self.pos.lanes.iter().enumerate().find_map(suits) else { return false };
+        let walkers = moves.iter().map(|&(tape, sign)| Walker { tape, sign, from, to: from + length });
+        self.move_along(number, walkers.collect());
         true
     }
 
-    /// Whether a head goes back on the way that it was offered.
+    /// Whether a deferred move was offered to bring a head back; then it does.
     pub(super) fn accept_offer(&mut self, tape: Tape) -> bool {
-        for number in 0..self.pos.lanes.len() {
-            let Lane::Crossing(crossing) = &mut self.pos.lanes[number] else { continue };
-            let Some(at) = crossing.offered.iter().position(|(walker, _)| walker.tape == tape) else {
-                continue;
-            };
-            let (idle, walker) = (crossing.is_idle(), crossing.offered.remove(at));
-            crossing.walkers.push(walker);
-            let track = crossing.track.clone();
-            if idle {
-                self.crossed(&track);
-            }
-            return true;
+        let offer = |(number, lane): (usize, &Lane)| {
+            let walker = lane.crossing()?.offered.iter().find(|walker| walker.tape == tape)?;
+            Some((number, *walker))
+        };
+        let Some((number, walker)) = self.pos.lanes.iter().enumerate().find_map(offer) else { return false };
+        self.move_along(number, vec![walker]);
+        true
+    }
+
+    /// Adds heads to a deferred crossing.
+    fn move_along(&mut self, number: usize, walkers: Vec<Walker>) {
+        let Lane::Crossing(crossing) = &mut self.pos.lanes[number] else { return };
+        let track = crossing.is_idle().then(|| crossing.track.clone());
+        let moved = |tape| walkers.iter().any(|walker| walker.tape == tape);
+        crossing.offered.retain(|walker| !moved(walker.tape));
+        crossing.walkers.extend(walkers);
+        if let Some(track) = track {
+            self.crossed(&track);
         }
-        false
     }
 
-    /// Heads that walks to come can bring back.
+    /// The heads that deferred moves can bring back.
     pub(super) fn offers(&self) -> Vec<Tape> {
-        let crossings = self.pos.lanes.iter().filter_map(|lane| match lane {
-            Lane::Crossing(crossing) => Some(crossing),
-            Lane::Fragment(_) => None,
-        });
-        crossings.flat_map(|crossing| crossing.offered.iter().map(|(walker, _)| walker.tape)).collect()
+        let crossings = self.pos.lanes.iter().filter_map(Lane::crossing);
+        crossings.flat_map(|crossing| crossing.offered.iter().map(|walker| walker.tape)).collect()
     }
 
-    /// Makes all walks that were put off.
+    /// Makes all deferred moves.
     pub(super) fn settle(&mut self) {
         let lanes = std::mem::take(&mut self.pos.lanes);
         let fragments: Vec<Fragment> = lanes.into_iter().filter_map(|lane| self.finished(lane)).collect();
@@ -189,7 +192,7 @@ impl Generator<'_> {
         self.cur = exit;
     }
 
-    /// The states of a walk; none where only a ruler's head would go somewhere.
+    /// The states of a deferred move; `None` if nothing needs it.
     fn finished(&mut self, lane: Lane) -> Option<Fragment> {
         let tapes = self.lane_tapes(&lane);
         let crossing = match lane {
@@ -201,23 +204,13 @@ impl Generator<'_> {
         let before = std::mem::replace(&mut self.cur, entry);
         let Crossing { track, walkers, write, .. } = crossing;
         let go = |passed: u8| {
-            let part = track.part(passed);
-            let active = walkers.iter().filter(|(walker, _)| walker.from <= part && part < walker.to);
-            let heads = active.map(|&(walker, sign)| (walker.tape, sign));
-            let moves: Vec<(Tape, i8)> = heads.chain(track.moves(&[], part, true)).collect();
-            let act = Act::go(&moves, Some(passed));
+            let act = Act::go(&track.moves(&walkers, track.part(passed), true), Some(passed));
             match write {
                 Some((tape, bit)) => act.writing(tape, bit),
                 None => act,
             }
         };
-        self.sweep(&track.looked_at(), |state, bits| match state {
-            None => go(0),
-            Some(passed) => match track.mark(bits).0 {
-                1 if track.is_end(passed + 1) => Act::exit(0),
-                mark => go(passed + mark),
-            },
-        });
+        self.sweep_out(&track, go);
         let exit = std::mem::replace(&mut self.cur, before);
         Some(Fragment { entry, exit, tapes })
     }
@@ -228,7 +221,7 @@ impl Generator<'_> {
         Fragment { entry: first.entry, exit: second.exit, tapes }
     }
 
-    /// Fragments about different tapes, at the same time where that takes few states.
+    /// Joins fragments about different tapes, at the same time if that takes few states.
     fn at_once(&mut self, mut fragments: Vec<Fragment>) -> Fragment {
         fragments.sort_by_key(|fragment| std::cmp::Reverse(fragment.length()));
         let mut rows: Vec<Fragment> = Vec::new();
@@ -244,7 +237,7 @@ impl Generator<'_> {
         rows.expect("some fragment")
     }
 
-    /// Two fragments at the same time; `None` if that takes too many states.
+    /// Two fragments at the same time; `None` if that takes too many vertices.
     fn side_by_side(&mut self, a: &Fragment, b: &Fragment) -> Option<Fragment> {
         let mut size = 1;
         for fragment in [a, b] {

@@ -1,64 +1,68 @@
-//! Loops. A trial pass over the body finds where it needs each head first, and every round starts with the heads
-//! there, so a head that follows the loop through an array never goes back.
+//! Loops. A trial pass over the body finds where it first needs each head. Every round starts with the heads there, so a
+//! head that follows the loop through an array never moves back.
 
 use super::{
     BackendError, Generator,
-    data::DataPos,
     graph::Node,
-    position::{First, Pos},
+    position::{First, Head, Pos},
     tapes::Tape,
 };
-use crate::core::{Affine, Expr, For, Slot, Stmt};
+use crate::core::{Affine, Expr, For, Op, Place, Slot, Stmt, Ty};
 
 /// The counter of a loop over integers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Counter {
     pub(super) tape: Tape,
     pub(super) var: usize,
-    /// What it comes to when the loop is over.
+    /// Its value after the loop.
     pub(super) rounds: i64,
 }
 
-/// What ends a round.
+/// The end of a round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Step {
-    /// The counter goes on.
-    Count,
-    /// The next sample.
+enum Step {
+    /// Advances a counter, and increments the slot of this width that holds the loop's variable as a number.
+    Count(Counter, Option<(Slot, u32)>),
+    /// Moves to the next sample.
     Sample,
-    Nothing,
+    /// Counts a slot of this width down.
+    Repeat(Slot, u32),
+    /// Goes back to where rounds begin.
+    While,
 }
 
-/// A loop around what is being generated.
+/// A loop around the statement that is being compiled.
 #[derive(Clone, Debug)]
 pub(super) struct Loop {
-    pub(super) counter: Option<Counter>,
-    /// Where each round begins.
+    step: Step,
+    /// The node and the heads at the beginning of a round.
     head: Node,
     begin: Pos,
-    /// Where the loop ends: known before the body is made.
+    /// The node and the heads after the loop, which are known before its body is compiled.
     exit: Node,
     end: Pos,
-    step: Step,
-    /// The slot that holds the loop's variable as a number.
-    value: Option<(Slot, u32)>,
-    /// The slot that counts rounds down.
-    repeat: Option<(Slot, u32)>,
 }
 
 impl Loop {
-    /// A loop without a counter: where its rounds begin, and where it ends.
     fn new(step: Step, (head, begin): (Node, Pos), (exit, end): (Node, Pos)) -> Self {
-        Self { counter: None, head, begin, exit, end, step, value: None, repeat: None }
+        Self { step, head, begin, exit, end }
+    }
+
+    pub(super) fn counter(&self) -> Option<Counter> {
+        if let Step::Count(counter, _) = self.step { Some(counter) } else { None }
     }
 }
 
+fn integer(width: u32) -> Ty {
+    Ty { integer: width, fraction: 0 }
+}
+
 impl Generator<'_> {
-    /// Where a body wants each head first.
+    /// Compiles the body of a loop without effect, to find where it first needs each head.
     fn try_out(
         &mut self,
         key: usize,
-        trial: Loop,
+        step: Step,
         body: impl FnOnce(&mut Self) -> Result<(), BackendError>,
     ) -> Result<First, BackendError> {
         if let Some(first) = self.tried.get(&key) {
@@ -67,14 +71,16 @@ impl Generator<'_> {
         self.settle();
         let before = (self.graph.len(), self.cur, self.dead, self.line, self.pos.clone());
         let (routines, taken) = (self.routines.clone(), self.taken.clone());
+        let around = [self.cur, self.cur].map(|node| (node, Pos::anywhere()));
         self.cur = self.new_node();
         self.pos = Pos::anywhere();
         self.dead = false;
-        if trial.step == Step::Sample {
-            self.pos.data = DataPos::Inside(Affine::default());
+        if step == Step::Sample {
+            self.pos.put(Tape::Data, Head::At(Affine::default()));
         }
         self.trials.push(First::default());
-        self.loops.push(trial);
+        let [begin, end] = around;
+        self.loops.push(Loop::new(step, begin, end));
         body(self)?;
         self.settle();
         self.loops.pop();
@@ -87,82 +93,66 @@ impl Generator<'_> {
         Ok(first)
     }
 
-    fn try_body(
-        &mut self,
-        body: &[Stmt],
-        counter: Option<Counter>,
-        step: Step,
-    ) -> Result<First, BackendError> {
-        let trial = self.trial(counter, step);
-        self.try_out(body.as_ptr() as usize, trial, |generator| generator.block(body))
+    fn try_body(&mut self, body: &[Stmt], step: Step) -> Result<First, BackendError> {
+        self.try_out(body.as_ptr() as usize, step, |generator| generator.block(body))
     }
 
-    fn trial(&self, counter: Option<Counter>, step: Step) -> Loop {
-        let around = Loop::new(step, (self.cur, Pos::anywhere()), (self.cur, Pos::anywhere()));
-        Loop { counter, ..around }
-    }
-
-    pub(super) fn for_loop(&mut self, stmt: &For, line: u32) -> Result<(), BackendError> {
+    pub(super) fn for_loop(&mut self, stmt: &For) -> Result<(), BackendError> {
         if let Some((slot, first)) = &stmt.value {
-            self.assign(&crate::core::Place::Slot(*slot), first);
+            self.assign(&Place::Slot(*slot), first);
         }
         let rounds = i64::try_from(stmt.most).unwrap_or(i64::MAX);
         let tape = self.start_counter(stmt.most);
         let counter = Counter { tape, var: stmt.var, rounds };
-        // The counter ends at the most rounds, so it starts later where there are fewer.
-        let index = |affine: &Affine| crate::core::Index { known: affine.clone(), computed: Vec::new() };
-        let (from, to) = (self.known(&index(&stmt.from)), self.known(&index(&stmt.to)));
+        // The counter ends at the largest number of rounds, so it starts later if there are fewer.
+        let (from, to) = (self.known(&stmt.from), self.known(&stmt.to));
         let start = from.minus(&to).offset(rounds);
         for &(var, factor) in &start.terms {
-            let direction = if factor < 0 { -1 } else { 1 };
-            let n_cells = factor.unsigned_abs();
-            self.along_counter(var, |generator| {
-                for _ in 0..n_cells {
-                    generator.single_step(&[(tape, direction)], None);
-                }
-            });
+            self.along_counter(var, |generator| generator.move_counter(tape, factor));
         }
-        let direction = if start.constant < 0 { -1 } else { 1 };
-        for _ in 0..start.constant.unsigned_abs() {
-            self.single_step(&[(tape, direction)], None);
-        }
+        self.move_counter(tape, start.constant);
         let value = Affine::variable(stmt.var).plus(&to).offset(-rounds);
         self.variables.insert(stmt.var, value);
         self.depth += 1;
-        let first = self.try_body(&stmt.body, Some(counter), Step::Count)?;
-        self.line = line;
-        let mut begin = self.pos.wanted(&first);
+        let first = self.try_body(&stmt.body, Step::Count(counter, None))?;
+        let mut begin = self.pos.wanted(first);
         self.keep_to_sample(&mut begin, counter);
         let entry = begin.with(stmt.var, &start);
         self.go_to(&entry);
         let head = self.fresh_node();
-        // There is another round, or the counter is on its last mark.
+        // On the counter's last mark the loop is over.
         let [again, exit] = self.branch(tape);
         self.cur = again;
         self.pos = begin.clone();
         let end = begin.with(stmt.var, &Affine::constant(rounds));
         let value = stmt.value.as_ref().map(|(slot, first)| (*slot, first.ty().width()));
-        let around = Loop::new(Step::Count, (head, begin), (exit, end));
-        self.round(&stmt.body, Loop { counter: Some(counter), value, ..around }, line)?;
+        self.round(&stmt.body, Loop::new(Step::Count(counter, value), (head, begin), (exit, end)))?;
         self.depth -= 1;
         self.variables.remove(&stmt.var);
         Ok(())
     }
 
-    /// A head that followed the loop out of its sample would not find back, or run off the data: it goes back to the
-    /// sample's beginning for each round instead.
+    fn move_counter(&mut self, tape: Tape, cells: i64) {
+        let direction = if cells < 0 { -1 } else { 1 };
+        for _ in 0..cells.unsigned_abs() {
+            self.single_step(&[(tape, direction)], None);
+        }
+    }
+
+    /// Makes every round start on the first number of the sample if the head could leave the sample otherwise.
     fn keep_to_sample(&self, begin: &mut Pos, counter: Counter) {
-        if let DataPos::Inside(at) = &begin.data {
+        if let Head::At(at) = begin.head(Tape::Data) {
             let end = at.with(counter.var, &Affine::constant(counter.rounds));
             let (lowest, highest) = self.range(&end);
             if lowest < 0 || highest > self.n_numbers() {
-                begin.data = DataPos::Inside(Affine::default());
+                begin.put(Tape::Data, Head::At(Affine::default()));
             }
         }
     }
 
-    /// The body of a loop and the way back to its head; goes on where the loop ends.
-    fn round(&mut self, body: &[Stmt], around: Loop, line: u32) -> Result<(), BackendError> {
+    /// Compiles the body of a loop and the end of a round. Continues after the loop.
+    fn round(&mut self, body: &[Stmt], around: Loop) -> Result<(), BackendError> {
+        let line = self.line;
         let after = (around.exit, around.end.clone());
         self.loops.push(around);
         self.block(body)?;
@@ -173,61 +163,52 @@ impl Generator<'_> {
         Ok(())
     }
 
-    /// From the end of a round to the beginning of the next: `continue`, too.
+    /// Compiles the end of a round, or `continue`.
     pub(super) fn next_round(&mut self) {
-        let Some(around) = self.loops.last().cloned() else { return };
+        let Some(Loop { step, head, begin, exit, end }) = self.loops.last().cloned() else { return };
         if self.dead {
             return;
         }
-        if let Some((slot, width)) = around.value {
-            let ty = crate::core::Ty { integer: width, fraction: 0 };
-            let one = Box::new(crate::core::Expr::Constant { raw: 1, ty });
-            let old = Box::new(crate::core::Expr::Variable { slot, ty });
-            let next = crate::core::Expr::Binary(crate::core::Op::Add, old, one);
-            self.assign(&crate::core::Place::Slot(slot), &next);
-        }
-        match (around.step, around.counter) {
-            (Step::Count, Some(counter)) => {
+        let next = match step {
+            Step::Count(counter, value) => {
+                if let Some((slot, width)) = value {
+                    let ty = integer(width);
+                    let one = Expr::Constant { raw: 1, ty };
+                    let next = Expr::binary(Op::Add, Expr::Variable { slot, ty }, one);
+                    self.assign(&Place::Slot(slot), &next);
+                }
                 let next = Affine::variable(counter.var).offset(1);
-                self.go_to(&around.begin.with(counter.var, &next));
+                self.go_to(&begin.with(counter.var, &next));
                 self.single_step(&[(counter.tape, 1)], None);
+                head
             }
-            (Step::Sample, _) => {
-                let mut heads = around.begin.clone();
-                heads.data = self.pos.data.clone();
+            Step::Sample => {
+                let mut heads = begin.clone();
+                heads.put(Tape::Data, self.pos.head(Tape::Data));
                 self.bring_back(&heads);
                 self.next_sample();
-                self.go_to(&around.begin);
+                self.go_to(&begin);
+                head
             }
-            _ => {}
-        }
-        if let Some((slot, width)) = around.repeat {
-            self.count_round(slot, width, &around);
-        } else {
-            self.go_to_begin(&around);
-            self.jump(around.head);
-        }
+            Step::Repeat(slot, width) => {
+                let spot = self.slot_spot(slot, width);
+                self.approach(&spot);
+                let [again, over] = self.decrement(spot.tape, width);
+                let pos = self.pos.clone();
+                self.cur = again;
+                self.go_to(&begin);
+                self.jump(head);
+                self.resume(Some((over, pos)));
+                self.go_to(&end);
+                exit
+            }
+            Step::While => {
+                self.go_to(&begin);
+                head
+            }
+        };
+        self.jump(next);
         self.dead = true;
-    }
-
-    fn go_to_begin(&mut self, around: &Loop) {
-        if around.step == Step::Nothing {
-            self.go_to(&around.begin);
-        }
-    }
-
-    /// Counts a round down: another one, or the loop's end.
-    fn count_round(&mut self, slot: Slot, width: u32, around: &Loop) {
-        let spot = self.slot_spot(slot, width);
-        self.approach(&spot);
-        let [some, none] = self.decrement(spot.tape, width);
-        let pos = self.pos.clone();
-        self.cur = some;
-        self.go_to(&around.begin);
-        self.jump(around.head);
-        self.resume(Some((none, pos)));
-        self.go_to(&around.end);
-        self.jump(around.exit);
     }
 
     /// Leaves the innermost loop.
@@ -237,33 +218,24 @@ impl Generator<'_> {
             return;
         }
         self.go_to(&around.end);
-        if let Some(counter) = around.counter {
+        if let Some(counter) = around.counter() {
             self.until(counter.tape, 1, &[(counter.tape, 1)]);
         }
         self.jump(around.exit);
         self.dead = true;
     }
 
-    /// A loop that counts a number down, for many rounds.
-    pub(super) fn repeat(
-        &mut self,
-        times: u64,
-        slot: Slot,
-        body: &[Stmt],
-        line: u32,
-    ) -> Result<(), BackendError> {
+    /// A loop with many rounds, which counts a number down.
+    pub(super) fn repeat(&mut self, times: u64, slot: Slot, body: &[Stmt]) -> Result<(), BackendError> {
         let width = self.core.widths[slot];
         let raw = i64::try_from(times - 1).unwrap_or(i64::MAX);
-        let ty = crate::core::Ty { integer: width, fraction: 0 };
-        self.assign(&crate::core::Place::Slot(slot), &crate::core::Expr::Constant { raw, ty });
-        let first = self.try_body(body, None, Step::Nothing)?;
-        self.line = line;
-        let begin = self.pos.wanted(&first);
+        self.assign(&Place::Slot(slot), &Expr::Constant { raw, ty: integer(width) });
+        let first = self.try_body(body, Step::While)?;
+        let begin = self.pos.wanted(first);
         self.go_to(&begin);
         let head = self.fresh_node();
         let exit = self.new_node();
-        let around = Loop::new(Step::Nothing, (head, begin.clone()), (exit, begin));
-        self.round(body, Loop { repeat: Some((slot, width)), ..around }, line)
+        self.round(body, Loop::new(Step::Repeat(slot, width), (head, begin.clone()), (exit, begin)))
     }
 
     pub(super) fn while_loop(
@@ -271,50 +243,47 @@ impl Generator<'_> {
         before: &[Stmt],
         condition: &Expr,
         body: &[Stmt],
-        line: u32,
     ) -> Result<(), BackendError> {
-        // The condition is looked at first, so where it wants the heads is where rounds begin.
-        let trial = self.trial(None, Step::Nothing);
-        let first = self.try_out(std::ptr::from_ref(condition) as usize, trial, |generator| {
+        let line = self.line;
+        // Rounds begin with the heads where the condition needs them.
+        let first = self.try_out(std::ptr::from_ref(condition) as usize, Step::While, |generator| {
             generator.block(before)?;
             let branches = generator.condition(condition);
             generator.resume(branches.holds);
             generator.block(body)
         })?;
-        self.line = line;
-        let begin = self.pos.wanted(&first);
+        let begin = self.pos.wanted(first);
         self.go_to(&begin);
         let head = self.fresh_node();
         self.block(before)?;
         self.line = line;
         let branches = self.condition(condition);
-        // Without a way out of its own it ends by `break` alone.
+        // If the condition never fails, only `break` ends the loop.
         self.resume(branches.fails);
-        let after = self.way_end().unwrap_or_else(|| (self.new_node(), begin.clone()));
+        let after = self.branch_end().unwrap_or_else(|| (self.new_node(), begin.clone()));
         self.resume(branches.holds);
-        self.round(body, Loop::new(Step::Nothing, (head, begin), after), line)
+        self.round(body, Loop::new(Step::While, (head, begin), after))
     }
 
-    pub(super) fn each_sample(&mut self, body: &[Stmt], line: u32) -> Result<(), BackendError> {
+    pub(super) fn each_sample(&mut self, body: &[Stmt]) -> Result<(), BackendError> {
         let depth = self.data_depth;
         if depth > 0 {
             self.leave_sample(depth - 1);
         } else {
-            self.seek_data(&DataPos::Start);
+            self.seek_samples(Head::FirstSample);
         }
         self.data_depth += 1;
-        let first = self.try_body(body, None, Step::Sample)?;
-        self.line = line;
-        let mut begin = self.pos.wanted(&First { data: None, ..first });
-        begin.data = DataPos::Inside(Affine::default());
-        self.pos.data = begin.data.clone();
+        let first = self.try_body(body, Step::Sample)?;
+        self.pos.put(Tape::Data, Head::At(Affine::default()));
+        let mut begin = self.pos.wanted(first);
+        begin.put(Tape::Data, Head::At(Affine::default()));
         self.go_to(&begin);
         let head = self.fresh_node();
         let [again, over] = self.sample_or_end();
         self.cur = again;
         let mut end = begin.clone();
-        end.data = DataPos::End;
-        self.round(body, Loop::new(Step::Sample, (head, begin), (over, end)), line)?;
+        end.put(Tape::Data, Head::BehindSamples);
+        self.round(body, Loop::new(Step::Sample, (head, begin), (over, end)))?;
         self.data_depth -= 1;
         if depth > 0 {
             self.find_sample(depth - 1);

@@ -1,63 +1,67 @@
-//! Splits expressions into bit-serial passes: what fits one pass stays a tree, the rest is computed into
-//! temporaries first.
+//! Splits expressions into bit-serial passes: what fits into one pass stays a tree, and the rest is first computed into
+//! temporaries.
 
 use super::{
     Generator,
-    bit_serial::{At, Operand, Pass, Root, Sym, Tail},
+    bit_serial::{Operand, Pass, Sym, Tail},
     plan::Object,
-    position::Spot,
+    position::{Spot, Walk},
     tapes::Tape,
 };
-use crate::core::{Affine, Computed, Expr, Index, Op, Place, Slot};
+use crate::core::{Computed, Expr, Index, Op, Place, Slot};
 
-/// A part of an expression that does not stream itself.
-#[derive(Clone, Copy)]
-pub(super) enum Part<'e> {
-    Word(&'e Expr),
-    /// Something to be computed first.
-    Hard(&'e Expr),
+/// An expression that one pass computes from its leaves, which are in the order of `sym`.
+pub(super) struct Tree<'e> {
+    pub(super) sym: Sym,
+    leaves: Vec<Leaf<'e>>,
 }
 
-/// The part of an expression that one pass computes.
-pub(super) type Tree<'e> = Sym<Part<'e>>;
+struct Leaf<'e> {
+    expr: &'e Expr,
+    /// Whether the expression is not stored and must be computed first.
+    hard: bool,
+    /// When its head starts.
+    start: i64,
+}
 
-/// The most parts of one pass that remember something: each doubles its states.
+/// The most parts of one pass that remember something. Each doubles the states.
 const MAX_CARRIES: usize = 2;
 
-/// The most words of one pass: each doubles what its states look at.
-const MAX_WORDS: usize = 3;
+/// The most leaves of one pass. Each doubles the symbols that the states read.
+const MAX_LEAVES: usize = 3;
 
-impl Tree<'_> {
-    /// Parts that remember something, and words.
+impl<'e> Tree<'e> {
+    fn leaf(expr: &'e Expr, hard: bool) -> Self {
+        Self { sym: Sym::Leaf, leaves: vec![Leaf { expr, hard, start: 0 }] }
+    }
+
+    fn unary(self, operator: impl FnOnce(Box<Sym>) -> Sym) -> Self {
+        Self { sym: operator(Box::new(self.sym)), ..self }
+    }
+
+    fn binary(mut self, other: Self, operator: impl FnOnce(Box<Sym>, Box<Sym>) -> Sym) -> Self {
+        self.leaves.extend(other.leaves);
+        self.unary(|sym| operator(sym, Box::new(other.sym)))
+    }
+
+    fn shifted(mut self, by: i64) -> Self {
+        self.leaves.iter_mut().for_each(|leaf| leaf.start += by);
+        self.unary(|sym| Sym::Shift(sym, by))
+    }
+
+    /// The number of parts that remember something, and of leaves.
     fn cost(&self) -> (usize, usize) {
-        (self.n_carries(), self.leaves().len())
+        (self.sym.n_carries(), self.leaves.len())
     }
 
-    fn n_carries(&self) -> usize {
-        match self {
-            Self::Leaf(_) | Self::Uniform { .. } => 0,
-            Self::Add(a, b) | Self::Sub(a, b) => a.n_carries() + b.n_carries() + 1,
-            Self::Bitwise(_, a, b) => a.n_carries() + b.n_carries(),
-            Self::Negate(a) | Self::Wrap(a, _) => a.n_carries() + 1,
-            Self::Shift(a, _) => a.n_carries(),
-        }
+    /// Whether one pass can compute both and an operator with `own` carries.
+    fn fits(&self, other: &Self, own: usize) -> bool {
+        let (a, b) = (self.cost(), other.cost());
+        a.0 + b.0 + own <= MAX_CARRIES && a.1 + b.1 <= MAX_LEAVES
     }
 }
 
-fn word(expr: &Expr) -> Tree<'_> {
-    Tree::Leaf(Part::Word(expr))
-}
-
-fn hard(expr: &Expr) -> Tree<'_> {
-    Tree::Leaf(Part::Hard(expr))
-}
-
-fn fits(a: &Tree<'_>, b: &Tree<'_>, own: usize) -> bool {
-    let (a, b) = (a.cost(), b.cost());
-    a.0 + b.0 + own <= MAX_CARRIES && a.1 + b.1 <= MAX_WORDS
-}
-
-/// Whether a number need not be computed.
+/// Whether a number is stored somewhere.
 pub(super) fn is_word(expr: &Expr) -> bool {
     matches!(expr, Expr::Constant { .. } | Expr::Variable { .. } | Expr::Element { .. } | Expr::Data { .. })
 }
@@ -67,103 +71,91 @@ pub(super) fn tree(expr: &Expr) -> Tree<'_> {
     let width = expr.ty().width();
     match expr {
         Expr::Constant { raw: raw @ -2..=1, .. } => {
-            Tree::Uniform { first: u8::from(raw & 1 == 1), rest: u8::from(*raw < 0) }
+            let sym = Sym::Uniform { first: u8::from(raw & 1 == 1), rest: u8::from(*raw < 0) };
+            Tree { sym, leaves: Vec::new() }
         }
-        expr if is_word(expr) => word(expr),
+        expr if is_word(expr) => Tree::leaf(expr, false),
         Expr::Negate(e) => {
             let inner = tree(e);
-            Tree::Negate(Box::new(if inner.n_carries() < MAX_CARRIES { inner } else { hard(e) }))
+            let inner = if inner.sym.n_carries() < MAX_CARRIES { inner } else { Tree::leaf(e, true) };
+            inner.unary(Sym::Negate)
         }
         Expr::Binary(op @ (Op::Add | Op::Sub | Op::And | Op::Or | Op::Xor), a, b) => {
             let (mut left, mut right) = (tree(a), tree(b));
             let own = usize::from(matches!(op, Op::Add | Op::Sub));
-            if !fits(&left, &right, own) && right.cost() >= left.cost() {
-                right = hard(b);
+            if !left.fits(&right, own) && right.cost() >= left.cost() {
+                right = Tree::leaf(b, true);
             }
-            if !fits(&left, &right, own) {
-                left = hard(a);
+            if !left.fits(&right, own) {
+                left = Tree::leaf(a, true);
             }
-            if !fits(&left, &right, own) {
-                right = hard(b);
+            if !left.fits(&right, own) {
+                right = Tree::leaf(b, true);
             }
-            let (left, right) = (Box::new(left), Box::new(right));
-            match op {
-                Op::Add => Tree::Add(left, right),
-                Op::Sub => Tree::Sub(left, right),
-                op => Tree::Bitwise(*op, left, right),
-            }
+            left.binary(right, |left, right| match op {
+                Op::Add => Sym::Add(left, right),
+                Op::Sub => Sym::Sub(left, right),
+                op => Sym::Bitwise(*op, left, right),
+            })
         }
-        // What is shifted out completely is still looked up: its indices are checked.
-        Expr::Shl(e, by) => Tree::Shift(Box::new(tree(e)), i64::from((*by).min(width))),
+        // A number that is shifted out completely is still read, so that its indices are checked.
+        Expr::Shl(e, by) => tree(e).shifted(i64::from((*by).min(width))),
         Expr::Shr(e, 0) => tree(e),
-        Expr::Shr(e, by) => Tree::Shift(Box::new(extended(e)), -i64::from((*by).min(width - 1))),
+        Expr::Shr(e, by) => extended(e).shifted(-i64::from((*by).min(width - 1))),
         Expr::Cast(e, to) => {
             let from = e.ty();
             let by = i64::from(to.fraction) - i64::from(from.fraction);
             let by = by.clamp(1 - i64::from(from.width()), i64::from(width));
             let inner = if i64::from(width) - by > i64::from(from.width()) { extended(e) } else { tree(e) };
-            if by == 0 { inner } else { Tree::Shift(Box::new(inner), by) }
+            if by == 0 { inner } else { inner.shifted(by) }
         }
-        expr => hard(expr),
+        expr => Tree::leaf(expr, true),
     }
 }
 
-/// The trees of two sides of a comparison.
-pub(super) fn pair<'e>(a: &'e Expr, b: &'e Expr) -> [Tree<'e>; 2] {
+/// The tree of a comparison, `Less` or `Equal`.
+pub(super) fn comparison<'e>(op: Op, a: &'e Expr, b: &'e Expr) -> Tree<'e> {
     let (mut left, mut right) = (tree(a), tree(b));
-    if !fits(&left, &right, 0) {
-        left = hard(a);
+    if !left.fits(&right, 0) {
+        left = Tree::leaf(a, true);
     }
-    if !fits(&left, &right, 0) {
-        right = hard(b);
+    if !left.fits(&right, 0) {
+        right = Tree::leaf(b, true);
     }
-    [left, right]
+    left.binary(right, if op == Op::Equal { Sym::Equal } else { Sym::Less })
 }
 
-/// The tree of an expression whose sign is repeated above it.
+/// The tree of a sign-extended expression.
 fn extended(expr: &Expr) -> Tree<'_> {
     let width = expr.ty().width();
-    match tree(expr) {
-        // A wider word may have lost its upper bits on the way here.
-        leaf @ Tree::Leaf(Part::Word(e) | Part::Hard(e)) if e.ty().width() <= width => leaf,
-        uniform @ Tree::Uniform { .. } => uniform,
-        inner if inner.n_carries() < MAX_CARRIES => Tree::Wrap(Box::new(inner), width),
-        _ => hard(expr),
+    let inner = tree(expr);
+    match inner.sym {
+        // The upper bits of a wider word may have been dropped.
+        Sym::Leaf if inner.leaves[0].expr.ty().width() <= width => inner,
+        Sym::Uniform { .. } => inner,
+        _ if inner.sym.n_carries() < MAX_CARRIES => inner.unary(|sym| Sym::Wrap(sym, width)),
+        _ => Tree::leaf(expr, true),
     }
 }
 
-/// A place that is written, with its computed indices worked out.
+/// The word to which a result is written.
 #[derive(Clone, Debug)]
 pub(super) struct Target<'e> {
     pub(super) spot: Spot,
     pub(super) width: u32,
-    /// What it is called in the program.
+    /// Its place in the program.
     pub(super) place: Option<&'e Place>,
 }
 
-/// A tree with places for its words.
-pub(super) struct Resolved {
-    pub(super) root: Root,
-    pub(super) operands: Vec<Operand>,
-    /// Temporaries to free once the pass is made.
-    pub(super) temporaries: Vec<Slot>,
-}
-
-/// A word on its way to an operand, and when its head starts.
-struct Leaf {
-    expr: Expr,
-    start: i64,
-}
-
 impl Generator<'_> {
-    /// A word for a while; its tape is none of these.
+    /// Allocates a temporary whose tape is none of these.
     pub(super) fn temporary(&mut self, width: u32, avoid: &[Tape]) -> Slot {
         for number in 0.. {
             if self.taken.contains(&number) {
                 continue;
             }
-            let (tape, ..) = self.home(Object::Temporary(number), width, 1);
-            if !avoid.contains(&tape) {
+            let spot = self.home(Object::Temporary(number), width, 1);
+            if !avoid.contains(&spot.tape) {
                 self.taken.insert(number);
                 return self.core.widths.len() + number;
             }
@@ -177,22 +169,15 @@ impl Generator<'_> {
         }
     }
 
-    /// Where a variable or a temporary is.
+    /// The word of a variable or a temporary.
     pub(super) fn slot_spot(&mut self, slot: Slot, width: u32) -> Spot {
         let n_slots = self.core.widths.len();
         let object = if slot < n_slots { Object::Slot(slot) } else { Object::Temporary(slot - n_slots) };
-        let (tape, word, pitch) = self.home(object, width, 1);
-        Spot { tape, pitch, at: Affine::constant(word), walks: Vec::new() }
+        self.home(object, width, 1)
     }
 
-    fn array_spot(&mut self, array: usize, at: &Affine, walks: Vec<(usize, u32, i64)>) -> Spot {
-        let shape = self.core.arrays[array];
-        let (tape, word, pitch) = self.home(Object::Array(array), shape.width, shape.length);
-        Spot { tape, pitch, at: at.offset(word), walks }
-    }
-
-    /// Works out the computed parts of an index; outside of its array the run is rejected.
-    fn walks(&mut self, index: &Index, temporaries: &mut Vec<Slot>) -> Vec<(usize, u32, i64)> {
+    /// Computes the computed parts of an index. The run is rejected if one is out of bounds.
+    fn walks(&mut self, index: &Index, temporaries: &mut Vec<Slot>) -> Vec<Walk> {
         let n_slots = self.core.widths.len();
         let mut walks = Vec::new();
         for Computed { value, bound, stride } in &index.computed {
@@ -211,8 +196,10 @@ impl Generator<'_> {
             self.resume(branches.holds);
             self.jump_to_reject();
             self.resume(branches.fails);
-            self.unwalked.insert(slot - n_slots);
-            walks.push((slot - n_slots, ty.width(), i64::try_from(*stride).unwrap_or(i64::MAX)));
+            let temporary = slot - n_slots;
+            self.unwalked.insert(temporary);
+            let stride = i64::try_from(*stride).unwrap_or(i64::MAX);
+            walks.push(Walk { temporary, width: ty.width(), stride });
         }
         walks
     }
@@ -222,13 +209,15 @@ impl Generator<'_> {
             Place::Slot(slot) => self.slot_spot(*slot, width),
             Place::Element(array, index) => {
                 let walks = self.walks(index, temporaries);
-                let known = self.known(index);
-                self.array_spot(*array, &known, walks)
+                let known = self.known(&index.known);
+                let shape = self.core.arrays[*array];
+                let first = self.home(Object::Array(*array), shape.width, shape.length);
+                Spot { at: known.plus(&first.at), walks, ..first }
             }
         }
     }
 
-    /// Where a word is.
+    /// The operand for a stored number.
     pub(super) fn operand(
         &mut self,
         expr: &Expr,
@@ -236,36 +225,26 @@ impl Generator<'_> {
         temporaries: &mut Vec<Slot>,
     ) -> Operand {
         let width = expr.ty().width();
-        let at = match expr {
-            Expr::Variable { slot, .. } => At::Memory(self.slot_spot(*slot, width)),
+        let spot = match expr {
+            Expr::Variable { slot, .. } => self.slot_spot(*slot, width),
             Expr::Element { array, index, .. } => {
-                let same = target.filter(|target| {
-                    matches!(target.place, Some(Place::Element(other, at)) if other == array && at == index)
-                });
-                match same {
-                    Some(target) => At::Memory(target.spot.clone()),
-                    None => At::Memory(self.place_spot(
-                        &Place::Element(*array, index.clone()),
-                        width,
-                        temporaries,
-                    )),
+                let place = Place::Element(*array, index.clone());
+                match target.filter(|target| target.place == Some(&place)) {
+                    Some(target) => target.spot.clone(),
+                    None => self.place_spot(&place, width, temporaries),
                 }
             }
             Expr::Data { index, .. } => {
                 let walks = self.walks(index, temporaries);
-                At::Data(self.known(index), walks)
+                Spot { tape: Tape::Data, pitch: width, at: self.known(&index.known), walks }
             }
-            Expr::Constant { raw, .. } => {
-                let (tape, word, pitch) = self.home(Object::Constant(*raw, width), width, 1);
-                At::Memory(Spot { tape, pitch, at: Affine::constant(word), walks: Vec::new() })
-            }
-            // Only words are asked for.
-            _ => At::Quotient,
+            Expr::Constant { raw, .. } => self.home(Object::Constant(*raw, width), width, 1),
+            other => unreachable!("a stored number, not a computed {}", other.ty()),
         };
-        Operand { at, width }
+        Operand { spot, width }
     }
 
-    /// The word of an expression: itself, or a temporary that it is computed into.
+    /// The expression itself if it is stored, or else a temporary with its value.
     pub(super) fn word(&mut self, expr: &Expr, avoid: &[Tape], temporaries: &mut Vec<Slot>) -> Expr {
         if is_word(expr) {
             return expr.clone();
@@ -282,106 +261,71 @@ impl Generator<'_> {
         Expr::Variable { slot, ty }
     }
 
-    /// Computes what does not stream, and finds places for all words so that no tape has two.
-    pub(super) fn resolve(&mut self, trees: &[Tree<'_>], target: Option<&Target<'_>>) -> Resolved {
-        let mut temporaries = Vec::new();
-        let parts = trees.iter().flat_map(Tree::leaves);
-        let hard = parts.filter_map(|part| if let Part::Hard(expr) = part { Some(expr) } else { None });
-        let hard: Vec<&Expr> = hard.collect();
-        let left_over =
-            |op: &Expr| matches!(op, Expr::Binary(Op::Mul | Op::MulWide | Op::MulRound | Op::Div, ..));
-        // The last product or quotient is read where it is left.
-        let kept = hard.iter().rposition(|expr| left_over(expr));
-        let mut words: Vec<Option<Expr>> = Vec::new();
-        for (number, expr) in hard.iter().enumerate() {
-            let word = (Some(number) != kept).then(|| self.copied(expr, &[], &mut temporaries));
-            words.push(word);
-        }
-        let mut leaves = Vec::new();
-        let mut computed = words.into_iter();
-        let mut leaf = |part: Part<'_>, start: i64| {
-            let expr = match part {
-                Part::Word(expr) => expr.clone(),
-                Part::Hard(expr) => computed.next().flatten().unwrap_or_else(|| expr.clone()),
-            };
-            leaves.push(Leaf { expr, start });
-            Sym::Leaf(leaves.len() - 1)
-        };
-        let syms: Vec<Sym> = trees.iter().map(|tree| tree.map(0, &mut leaf)).collect();
-        let mut operands = self.operands(&leaves, target, &mut temporaries);
-        if let Some(kept) = kept {
-            let (at, width) = self.leave(hard[kept]);
-            for (leaf, operand) in leaves.iter().zip(&mut operands) {
-                if matches!(leaf.expr, Expr::Binary(..)) {
-                    *operand = Operand { at: at.clone(), width };
-                }
-            }
-        }
-        let mut syms = syms.into_iter();
-        let first = syms.next().unwrap_or(Sym::Uniform { first: 0, rest: 0 });
-        // Who compares puts the other side in.
-        let root = match syms.next() {
-            Some(second) => Root::Less(first, second),
-            None => Root::Value(first),
-        };
-        Resolved { root, operands, temporaries }
-    }
-
-    /// Operands for words; one whose tape is taken already is copied first.
-    fn operands(
+    /// Computes the leaves that are not stored, and finds places for all leaves, each on a tape of its own.
+    pub(super) fn resolve(
         &mut self,
-        leaves: &[Leaf],
+        tree: &Tree<'_>,
         target: Option<&Target<'_>>,
         temporaries: &mut Vec<Slot>,
     ) -> Vec<Operand> {
-        let mut operands: Vec<Operand> = Vec::new();
-        for (number, leaf) in leaves.iter().enumerate() {
-            let mut operand = match leaf.expr {
-                Expr::Binary(..) => Operand { at: At::Product, width: 0 },
-                // Only what starts with the target can be read in the target's place: a computed index leads there once.
-                _ => self.operand(&leaf.expr, target.filter(|_| leaf.start == 0), temporaries),
-            };
-            let tape = operand.at.tape();
-            let taken = |other: usize| leaves[other].start != leaf.start || operands[other].at != operand.at;
-            let by_other = (0..number).any(|other| operands[other].at.tape() == tape && taken(other));
-            let by_target = target.is_some_and(|target| {
-                let same = leaf.start == 0 && operand.at == At::Memory(target.spot.clone());
-                target.spot.tape == tape && !same
-            });
-            let in_use = !matches!(leaf.expr, Expr::Binary(..)) && (by_other || by_target);
-            if in_use {
-                let mut avoid: Vec<Tape> = operands.iter().map(|operand| operand.at.tape()).collect();
-                avoid.extend(target.map(|target| target.spot.tape));
-                operand = self.copy_of(operand, &leaf.expr, &avoid, temporaries);
-            }
-            operands.push(operand);
+        let is_kept = |leaf: &Leaf<'_>| {
+            leaf.hard && matches!(leaf.expr, Expr::Binary(Op::Mul | Op::MulWide | Op::MulRound | Op::Div, ..))
+        };
+        // The last product or quotient is read from its own tape.
+        let kept = tree.leaves.iter().rposition(is_kept);
+        let mut words = Vec::new();
+        for (number, leaf) in tree.leaves.iter().enumerate() {
+            let computed = leaf.hard && Some(number) != kept;
+            let word = if computed { self.copied(leaf.expr, &[], temporaries) } else { leaf.expr.clone() };
+            words.push((word, leaf.start));
+        }
+        let mut operands = self.operands(&words, target, temporaries);
+        if let Some(kept) = kept {
+            operands[kept] = self.product_or_quotient(tree.leaves[kept].expr);
         }
         operands
     }
 
-    /// A copy of a word whose place is known.
-    fn copy_of(
+    /// The operands for words with these starts. A word whose tape is taken is copied first.
+    fn operands(
         &mut self,
-        from: Operand,
-        expr: &Expr,
-        avoid: &[Tape],
+        words: &[(Expr, i64)],
+        target: Option<&Target<'_>>,
         temporaries: &mut Vec<Slot>,
-    ) -> Operand {
-        let width = expr.ty().width();
-        let mut avoid = avoid.to_vec();
-        avoid.push(from.at.tape());
-        let slot = self.temporary(width, &avoid);
+    ) -> Vec<Operand> {
+        let mut operands: Vec<Operand> = Vec::new();
+        for (number, (expr, start)) in words.iter().enumerate() {
+            if matches!(expr, Expr::Binary(..)) {
+                operands.push(Operand { spot: Spot::new(Tape::Product, 1, 0), width: 0 });
+                continue;
+            }
+            // A computed index can be followed once, so a word is read in the target's place only if both start together.
+            let operand = self.operand(expr, target.filter(|_| *start == 0), temporaries);
+            let tape = operand.spot.tape;
+            let taken = |other: usize| words[other].1 != *start || operands[other].spot != operand.spot;
+            let by_other = (0..number).any(|other| operands[other].spot.tape == tape && taken(other));
+            let by_target = target.is_some_and(|target| {
+                target.spot.tape == tape && (*start != 0 || operand.spot != target.spot)
+            });
+            operands.push(if by_other || by_target {
+                let mut avoid: Vec<Tape> = operands.iter().map(|operand| operand.spot.tape).collect();
+                avoid.extend(target.map(|target| target.spot.tape));
+                avoid.push(tape);
+                self.copy_of(operand, expr.ty().width(), &avoid, temporaries)
+            } else {
+                operand
+            });
+        }
+        operands
+    }
+
+    /// Copies a word to a temporary.
+    fn copy_of(&mut self, from: Operand, width: u32, avoid: &[Tape], temporaries: &mut Vec<Slot>) -> Operand {
+        let slot = self.temporary(width, avoid);
         temporaries.push(slot);
         let spot = self.slot_spot(slot, width);
-        let root = Root::Value(Sym::Leaf(0));
-        let operands = [from];
-        self.pass(&Pass {
-            root: &root,
-            operands: &operands,
-            target: Some((&spot, width)),
-            width,
-            tail: Tail::Nothing,
-        });
-        Operand { at: At::Memory(spot), width }
+        let (operands, target) = ([from], Some((&spot, width)));
+        self.pass(&Pass { root: &Sym::Leaf, operands: &operands, target, width, tail: Tail::Nothing });
+        Operand { spot, width }
     }
 }

@@ -1,14 +1,11 @@
-//! The layout of tapes: marks on the read-only ones, variables and arrays on those of memory.
+//! The layout of the tapes: marks on read-only tapes, and variables and arrays on the tapes of memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use luge_machine::MAX_TAPES;
 
-use super::{
-    BackendError,
-    tapes::{self, BOUND, Kind, OUTER, THETA, Tape},
-};
-use crate::core::{Core, THETA as THETA_ARRAY};
+use super::{BackendError, position::Spot, tapes::Tape};
+use crate::core::{Core, THETA};
 
 /// Something with a place in memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -20,7 +17,7 @@ pub(super) enum Object {
     Constant(i64, u32),
 }
 
-/// How much room an object takes, and how much it is used.
+/// The size of an object, and an estimate of how often it is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Want {
     pub(super) width: u32,
@@ -28,28 +25,31 @@ pub(super) struct Want {
     pub(super) weight: u64,
 }
 
-/// What a program needs, found out by generating it.
+/// What a program needs, which a draft of its machine finds out.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Demand {
-    /// Sets of lengths on one side of a ruler, and how often each is walked.
+    /// Profiles, which are sets of lengths that one side of a ruler marks, and how often each is used.
     pub(super) profiles: BTreeMap<Vec<u32>, u64>,
-    /// The same for the tape that counts rounds of products and quotients.
+    /// The same for the tape that counts the rounds of products and quotients.
     pub(super) outer: BTreeMap<Vec<u32>, u64>,
-    /// How many bits products have below the point, whether any is rounded, and the widths of the sums they are added to.
+    /// The numbers of fraction bits of products.
     pub(super) fractions: BTreeSet<u32>,
+    /// Whether a product is rounded.
     pub(super) rounds: bool,
+    /// The widths of the sums to which products are added.
     pub(super) heights: BTreeSet<u32>,
     pub(super) objects: BTreeMap<Object, Want>,
-    /// Rounds of loops, by how many counters are in use already.
+    /// The numbers of rounds of loops, by the number of enclosing counters.
     pub(super) segments: BTreeMap<usize, BTreeSet<u64>>,
-    /// Arrays whose head must find its way home.
+    /// Arrays whose heads must find the first word.
     pub(super) rewound: BTreeSet<usize>,
-    /// Lines of products whose heads on these tapes must go back to where they began.
+    /// Lines of products, and tapes whose heads these products must bring back to where they started.
     pub(super) stays: BTreeSet<(u32, Tape)>,
+    /// Whether loops record on `outer` how far a counter was moved back.
     pub(super) scratch: bool,
     pub(super) product: bool,
     pub(super) quotient: bool,
-    /// Loops over the data with one inside.
+    /// The number of nested loops over the data, without the innermost.
     pub(super) places: usize,
 }
 
@@ -81,8 +81,8 @@ impl Demand {
         self.places = self.places.max(other.places);
     }
 
-    /// What must have a place, without how much it is used.
-    pub(super) fn needs(&self) -> Self {
+    /// The same without the estimates of use.
+    pub(super) fn without_weights(&self) -> Self {
         let mut needs = self.clone();
         needs.profiles.values_mut().chain(needs.outer.values_mut()).for_each(|weight| *weight = 0);
         needs.objects.values_mut().for_each(|want| want.weight = 0);
@@ -90,7 +90,7 @@ impl Demand {
     }
 }
 
-/// One side of a ruler: which way to go, and all marks there, as distances from home.
+/// One side of a ruler: its direction, and all its marks as distances from home.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Side {
     pub(super) tape: Tape,
@@ -98,10 +98,10 @@ pub(super) struct Side {
     pub(super) marks: Vec<u32>,
 }
 
-/// The most sides of rulers; marks of others are seldom in the way then.
+/// The most sides of rulers. With more of them, foreign marks are seldom in the way.
 const MAX_SIDES: usize = 6;
 
-/// Sides and the profiles on each.
+/// The sides of rulers, and the profiles on each side.
 #[derive(Clone, Debug, Default)]
 struct Rulers {
     sides: Vec<Vec<(Vec<u32>, u64)>>,
@@ -109,7 +109,7 @@ struct Rulers {
 }
 
 impl Rulers {
-    /// Puts profiles on sides of their own, or where few marks of others are in their way.
+    /// Assigns each profile to a side of its own or, if there are too many, to the side with the fewest foreign marks.
     fn new(profiles: &BTreeMap<Vec<u32>, u64>, most_tapes: usize, most_sides: usize) -> Self {
         let most_sides = most_sides.min(2 * most_tapes);
         let mut sorted: Vec<(Vec<u32>, u64)> = profiles.iter().map(|(p, &w)| (p.clone(), w)).collect();
@@ -119,9 +119,9 @@ impl Rulers {
             let with = |side: &Vec<(Vec<u32>, u64)>| {
                 let mut side = side.clone();
                 side.push((profile.clone(), weight));
-                in_the_way(&side)
+                cost(&side)
             };
-            let added = |side: &Vec<(Vec<u32>, u64)>| with(side).saturating_sub(in_the_way(side));
+            let added = |side: &Vec<(Vec<u32>, u64)>| with(side).saturating_sub(cost(side));
             let best = (0..sides.len()).min_by_key(|&number| added(&sides[number]));
             match best {
                 Some(best) if sides.len() >= most_sides => {
@@ -134,9 +134,9 @@ impl Rulers {
         Self { sides, n_tapes }
     }
 
-    /// The tape of a side, and which way to go.
+    /// The tape and the direction of a side.
     fn tape(&self, side: usize) -> (usize, i8) {
-        // The sides that are used most come first, so no two of them share a tape.
+        // The sides that are used most come first, and each of those gets a tape of its own.
         match side.checked_sub(self.n_tapes.max(1)) {
             None => (side, 1),
             Some(_) => (self.sides.len() - 1 - side, -1),
@@ -147,11 +147,13 @@ impl Rulers {
         self.sides.get(side).into_iter().flatten().flat_map(|(profile, _)| profile).copied().collect()
     }
 
-    /// The side with this profile: its number and all its marks. A draft has none: there it is the first.
-    fn find(&self, profile: &[u32]) -> (usize, Vec<u32>) {
+    /// The tape, the direction and all marks of the side with this profile. A draft uses the first side for all profiles.
+    fn find(&self, profile: &[u32]) -> (usize, i8, Vec<u32>) {
         let has = |side: &Vec<(Vec<u32>, u64)>| side.iter().any(|(known, _)| known == profile);
         let side = self.sides.iter().position(has);
-        side.map_or((0, profile.to_vec()), |side| (side, self.marks(side).into_iter().collect()))
+        let (number, direction) = self.tape(side.unwrap_or(0));
+        let marks = side.map_or(profile.to_vec(), |side| self.marks(side).into_iter().collect());
+        (number, direction, marks)
     }
 
     fn laid(&self, number: usize) -> Laid {
@@ -171,8 +173,8 @@ impl Rulers {
     }
 }
 
-/// How many marks are passed that mean nothing to who passes them.
-fn in_the_way(side: &[(Vec<u32>, u64)]) -> u64 {
+/// The cost of a side: how often heads pass marks of other profiles.
+fn cost(side: &[(Vec<u32>, u64)]) -> u64 {
     let marks: BTreeSet<u32> = side.iter().flat_map(|(profile, _)| profile).copied().collect();
     let foreign = |profile: &Vec<u32>| {
         let last = profile.last().copied().unwrap_or(0);
@@ -181,72 +183,63 @@ fn in_the_way(side: &[(Vec<u32>, u64)]) -> u64 {
     side.iter().map(|(profile, weight)| weight * foreign(profile)).sum()
 }
 
-/// What lies on a tape at the start.
+/// The initial contents of a tape.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Laid {
     pub(super) cells: Vec<bool>,
     pub(super) head: i64,
 }
 
-/// The contents of the read-only tapes, and where everything in memory is.
+/// The contents of the read-only tapes, and the place of everything in memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
+    pub(super) needs: Demand,
     rulers: Rulers,
     outer: Rulers,
-    /// The marks on `bound`, as distances from the point.
-    fractions: BTreeSet<u32>,
-    heights: BTreeSet<u32>,
-    pub(super) rounds: bool,
-    segments: BTreeMap<usize, Vec<u64>>,
-    /// Tape and word.
+    /// The tape and the first word of each object.
     places: BTreeMap<Object, (Tape, i64)>,
     pitches: BTreeMap<Tape, u32>,
     /// The first free word of each tape of memory.
     ends: BTreeMap<Tape, i64>,
     origins: BTreeSet<Tape>,
-    pub(super) n_places: usize,
-    pub(super) stays: BTreeSet<(u32, Tape)>,
 }
 
 impl Plan {
-    /// With as many rulers as there is room for.
+    /// A plan with as many rulers as there is room for.
     pub(super) fn new(demand: &Demand, core: &Core) -> Result<Self, BackendError> {
-        let least = least_room(demand);
+        let memory = Memory::new(demand);
+        let least = memory.least_room();
         let mut needed = 0;
         for n_rulers in (1..=MAX_SIDES).rev() {
             let mut plan = Self {
+                needs: demand.clone(),
                 rulers: Rulers::new(&demand.profiles, n_rulers, MAX_SIDES),
                 outer: Rulers::new(&demand.outer, 1, 2 - usize::from(demand.scratch)),
-                fractions: demand.fractions.clone(),
-                heights: demand.heights.clone(),
-                rounds: demand.rounds,
-                segments: demand.segments.iter().map(|(&d, s)| (d, s.iter().copied().collect())).collect(),
-                n_places: demand.places,
-                stays: demand.stays.clone(),
                 ..Self::default()
             };
-            plan.places.insert(Object::Array(THETA_ARRAY), (THETA, 0));
-            plan.pitches.insert(THETA, core.format.width());
-            let fixed = plan.n_fixed(demand, core);
+            plan.places.insert(Object::Array(THETA), (Tape::Theta, 0));
+            plan.pitches.insert(Tape::Theta, core.format.width());
+            let fixed = plan.n_fixed(core);
             needed = fixed + least;
-            // One ruler is too few, but more than two are worth less than tapes for memory.
+            // One ruler is too few, but tapes for memory are worth more than a third one.
             let comfortable = match n_rulers {
                 1 => least,
-                2 => least + extra_arrays(demand).min(2),
-                _ => least + extra_registers(demand) + extra_arrays(demand),
+                2 => least + memory.extra_arrays().min(2),
+                _ => least + memory.extra_registers() + memory.extra_arrays(),
             };
             if let Some(room) = MAX_TAPES.checked_sub(fixed).filter(|&room| room >= comfortable) {
-                plan.lay_memory(demand, room);
+                plan.lay_memory(&memory, room);
                 return Ok(plan);
             }
         }
-        Err(BackendError::TooManyTapes { needed })
+        Err(BackendError::TooManyTapes(needed))
     }
 
-    /// Tracks that do not depend on how memory is laid out.
-    fn n_fixed(&self, demand: &Demand, core: &Core) -> usize {
+    /// The number of binary tapes other than those of memory.
+    fn n_fixed(&self, core: &Core) -> usize {
+        let demand = &self.needs;
         let data = 3 + demand.places;
-        let theta = 1 + usize::from(demand.rewound.contains(&THETA_ARRAY));
+        let theta = 1 + usize::from(demand.rewound.contains(&THETA));
         let rulers = self.rulers.n_tapes;
         let products = 2 * usize::from(demand.product || demand.quotient)
             + usize::from(!demand.outer.is_empty() || demand.scratch)
@@ -254,54 +247,35 @@ impl Plan {
         data + theta + rulers + products + demand.segments.len() + core.tapes.len()
     }
 
-    fn lay_memory(&mut self, demand: &Demand, room: usize) {
-        let mut arrays = Vec::new();
-        let (mut scalars, mut constants, mut temporaries) = (Vec::new(), Vec::new(), Vec::new());
-        for (&object, want) in &demand.objects {
-            match object {
-                Object::Array(THETA_ARRAY) => {}
-                Object::Array(_) => arrays.push((object, *want)),
-                Object::Slot(_) => scalars.push((object, *want)),
-                Object::Constant(..) => constants.push((object, *want)),
-                Object::Temporary(_) => temporaries.push((object, *want)),
-            }
-        }
-        for list in [&mut arrays, &mut scalars, &mut constants] {
-            list.sort_by_key(|&(object, want)| (u64::MAX - want.weight, object));
-        }
-        let rewound = arrays.iter().any(|(object, _)| is_rewound(demand, *object));
-        let per_array = 1 + usize::from(rewound);
-        // Arrays that are used together should not share a tape; then come registers, and a second tape of constants.
+    fn lay_memory(&mut self, memory: &Memory, room: usize) {
+        let Memory { arrays, variables, temporaries, constants, per_array } = memory;
+        // Arrays that are used together should not share a tape. Registers come next, and then a second tape of constants.
         let n_constants = constants.len().min(1);
         let most = (room - n_constants - LEAST_REGISTERS) / per_array;
         let n_arrays = arrays.len().min(MAX_ARRAY_TAPES).min(most);
         let room = room - n_arrays * per_array;
-        let wanted = scalars.len() + temporaries.len();
-        let kept = wanted.clamp(LEAST_REGISTERS, MAX_REGISTERS).min(room - n_constants);
-        let n_constants = constants.len().min(2).min(room - kept);
+        let wanted = variables.len() + temporaries.len();
+        let n_registers = wanted.clamp(LEAST_REGISTERS, MAX_REGISTERS).min(room - n_constants);
+        let n_constants = constants.len().min(2).min(room - n_registers);
         for (number, (object, want)) in arrays.iter().enumerate() {
-            let tape = tapes::memory(number % n_arrays.max(1));
-            self.put(*object, tape, want);
-            if is_rewound(demand, *object) {
-                self.origins.insert(tape);
-            }
+            self.put(*object, Tape::Memory(number % n_arrays.max(1)), want);
         }
-        for (number, (object, want)) in scalars.iter().enumerate() {
-            self.put(*object, tapes::memory(n_arrays + number % kept.max(1)), want);
+        for (number, (object, want)) in variables.iter().enumerate() {
+            self.put(*object, Tape::Memory(n_arrays + number % n_registers.max(1)), want);
         }
-        for (object, want) in &temporaries {
+        for (object, want) in temporaries {
             let Object::Temporary(number) = object else { continue };
-            self.put(*object, tapes::memory(n_arrays + kept - 1 - number % kept.max(1)), want);
+            let register = n_registers - 1 - number % n_registers.max(1);
+            self.put(*object, Tape::Memory(n_arrays + register), want);
         }
         for (number, (object, want)) in constants.iter().enumerate() {
-            self.put(*object, tapes::constants(number % n_constants.max(1)), want);
+            self.put(*object, Tape::Constants(number % n_constants.max(1)), want);
         }
-        if demand.rewound.contains(&THETA_ARRAY) {
-            self.origins.insert(THETA);
-        }
+        let origins = self.needs.rewound.iter().filter_map(|&array| self.places.get(&Object::Array(array)));
+        self.origins = origins.map(|place| place.0).collect();
     }
 
-    /// Behind what is on a tape already.
+    /// Places an object behind those that are already on a tape.
     fn put(&mut self, object: Object, tape: Tape, want: &Want) {
         let length = i64::try_from(want.length).unwrap_or(i64::MAX);
         let end = self.ends.entry(tape).or_default();
@@ -311,78 +285,76 @@ impl Plan {
         *pitch = want.width.max(*pitch);
     }
 
-    /// The tape, the first word, and how many cells a word takes there.
-    pub(super) fn place(&self, object: Object) -> Option<(Tape, i64, u32)> {
+    /// The first word of an object.
+    pub(super) fn place(&self, object: Object) -> Option<Spot> {
         let &(tape, word) = self.places.get(&object)?;
-        Some((tape, word, self.pitches.get(&tape).copied().unwrap_or(1)))
+        Some(Spot::new(tape, self.pitches.get(&tape).copied().unwrap_or(1), word))
     }
 
     pub(super) fn has_origin(&self, tape: Tape) -> bool {
         self.origins.contains(&tape)
     }
 
-    /// Where a set of lengths is marked.
+    /// The side that marks the lengths of a profile.
     pub(super) fn side(&self, profile: &[u32]) -> Side {
-        let (side, marks) = self.rulers.find(profile);
-        let (number, direction) = self.rulers.tape(side);
-        Side { tape: tapes::ruler(number), direction, marks }
+        let (number, direction, marks) = self.rulers.find(profile);
+        Side { tape: Tape::Ruler(number), direction, marks }
     }
 
-    /// Where a number of rounds is marked.
+    /// The side of `outer` that marks a number of rounds.
     pub(super) fn outer(&self, rounds: u32) -> Side {
-        let (side, marks) = self.outer.find(&[rounds]);
-        Side { tape: OUTER, direction: self.outer.tape(side).1, marks }
+        let (_, direction, marks) = self.outer.find(&[rounds]);
+        Side { tape: Tape::Outer, direction, marks }
     }
 
-    /// How many marks on `bound` a product with so many bits below the point passes on its way to the point.
+    /// The number of marks on `bound` from the lowest bit of a product with this many fraction bits up to the point.
     pub(super) fn point(&self, fraction: u32) -> u8 {
-        let marks = self.fractions.range(..fraction).filter(|&&other| other > 0).count();
+        let marks = self.needs.fractions.range(..fraction).filter(|&&other| other > 0).count();
         if fraction == 0 { 0 } else { u8::try_from(1 + marks).unwrap_or(u8::MAX) }
     }
 
-    /// How many it passes on its way to this many bits above the point.
+    /// The number of marks from the lowest bit up to this many bits above the point.
     pub(super) fn zones(&self, fraction: u32, above: u32) -> u8 {
-        let marks = self.heights.range(..=above).count();
+        let marks = self.needs.heights.range(..=above).count();
         self.point(fraction).saturating_add(u8::try_from(marks).unwrap_or(u8::MAX))
     }
 
-    /// How many marks on `bound` there are between two that are not above the point, the first of them included.
+    /// The number of marks on `bound` from one cell up to, but not including, another that is not above the point.
     pub(super) fn marks_between(&self, low: i64, high: i64) -> usize {
         let is_inside = |fraction: i64| -fraction >= low && -fraction < high;
-        self.fractions.iter().filter(|&&fraction| is_inside(i64::from(fraction))).count()
+        self.needs.fractions.iter().filter(|&&fraction| is_inside(i64::from(fraction))).count()
     }
 
-    /// Which of a counter's marks a loop of so many rounds begins behind.
-    pub(super) fn segment(&self, depth: usize, rounds: u64) -> usize {
-        let segments = self.segments.get(&depth);
-        segments.and_then(|segments| segments.iter().position(|&known| known == rounds)).unwrap_or(0)
+    /// The mark of a counter behind which a loop with this many rounds starts.
+    pub(super) fn segment(&self, depth: usize, rounds: u64) -> i64 {
+        let segments = self.needs.segments.get(&depth).into_iter().flatten();
+        (0..).zip(segments).find(|&(_, &known)| known == rounds).map_or(0, |(number, _)| number)
     }
 
-    /// What lies on a tape at the start.
+    /// The initial contents of a tape.
     pub(super) fn contents(&self, tape: Tape) -> Laid {
         match tape {
-            OUTER => self.outer.laid(0),
-            BOUND => self.bound(),
-            _ => match tapes::kind(tape) {
-                Kind::Ruler(number) => self.rulers.laid(number),
-                Kind::Counter(depth) => self.counter(depth),
-                Kind::Constants(_) => self.constants(tape),
-                Kind::Origin => Laid { cells: vec![true], head: 0 },
-                Kind::Other => Laid::default(),
-            },
+            Tape::Outer => self.outer.laid(0),
+            Tape::Bound => self.bound(),
+            Tape::Ruler(number) => self.rulers.laid(number),
+            Tape::Counter(depth) => self.counter(depth),
+            Tape::Constants(_) => self.constants(tape),
+            Tape::Origin(_) => Laid { cells: vec![true], head: 0 },
+            _ => Laid::default(),
         }
     }
 
     fn bound(&self) -> Laid {
-        let [below, above] = [&self.fractions, &self.heights].map(|marks| marks.last().copied().unwrap_or(0));
-        let left = (1..=below).rev().map(|fraction| self.fractions.contains(&fraction));
-        let right = (1..=above).map(|height| self.heights.contains(&height));
+        let [below, above] =
+            [&self.needs.fractions, &self.needs.heights].map(|marks| marks.last().copied().unwrap_or(0));
+        let left = (1..=below).rev().map(|fraction| self.needs.fractions.contains(&fraction));
+        let right = (1..=above).map(|height| self.needs.heights.contains(&height));
         Laid { cells: left.chain([true]).chain(right).collect(), head: i64::from(below) }
     }
 
     fn counter(&self, depth: usize) -> Laid {
         let mut cells = vec![true];
-        for &rounds in self.segments.get(&depth).into_iter().flatten() {
+        for &rounds in self.needs.segments.get(&depth).into_iter().flatten() {
             cells.extend(std::iter::repeat_n(false, usize::try_from(rounds).unwrap_or(0)));
             cells.push(true);
         }
@@ -407,36 +379,59 @@ impl Plan {
     }
 }
 
-fn is_rewound(demand: &Demand, object: Object) -> bool {
-    matches!(object, Object::Array(array) if demand.rewound.contains(&array))
+/// The objects in memory, those that are used most first; temporaries by number.
+struct Memory {
+    arrays: Vec<(Object, Want)>,
+    variables: Vec<(Object, Want)>,
+    temporaries: Vec<(Object, Want)>,
+    constants: Vec<(Object, Want)>,
+    /// Tapes per tape of arrays: it may need another that marks its origin.
+    per_array: usize,
 }
 
-/// Registers beyond the least that a program has a use for.
-fn extra_registers(demand: &Demand) -> usize {
-    let wanted =
-        demand.objects.keys().filter(|o| matches!(o, Object::Slot(_) | Object::Temporary(_))).count();
-    wanted.clamp(LEAST_REGISTERS, MAX_REGISTERS) - LEAST_REGISTERS
+impl Memory {
+    fn new(demand: &Demand) -> Self {
+        let all = |is_wanted: fn(&Object) -> bool| -> Vec<(Object, Want)> {
+            let objects = demand.objects.iter().filter(|(object, _)| is_wanted(object));
+            objects.map(|(&object, &want)| (object, want)).collect()
+        };
+        let sorted = |is_wanted: fn(&Object) -> bool| {
+            let mut objects = all(is_wanted);
+            objects.sort_by_key(|&(object, want)| (u64::MAX - want.weight, object));
+            objects
+        };
+        let rewound = demand.rewound.iter().any(|&array| array != THETA);
+        Self {
+            arrays: sorted(|object| matches!(object, Object::Array(array) if *array != THETA)),
+            variables: sorted(|object| matches!(object, Object::Slot(_))),
+            temporaries: all(|object| matches!(object, Object::Temporary(_))),
+            constants: sorted(|object| matches!(object, Object::Constant(..))),
+            per_array: 1 + usize::from(rewound),
+        }
+    }
+
+    /// The fewest tapes that memory needs.
+    fn least_room(&self) -> usize {
+        let n_arrays = usize::from(!self.arrays.is_empty()) + self.per_array - 1;
+        LEAST_REGISTERS + n_arrays + usize::from(!self.constants.is_empty())
+    }
+
+    /// Registers beyond the fewest that the program can use.
+    fn extra_registers(&self) -> usize {
+        let wanted = self.variables.len() + self.temporaries.len();
+        wanted.clamp(LEAST_REGISTERS, MAX_REGISTERS) - LEAST_REGISTERS
+    }
+
+    /// Tapes for arrays beyond the fewest that the program can use.
+    fn extra_arrays(&self) -> usize {
+        self.arrays.len().clamp(1, MAX_ARRAY_TAPES).saturating_sub(1) * self.per_array
+    }
 }
 
-/// Tapes for arrays beyond the least that a program has a use for.
-fn extra_arrays(demand: &Demand) -> usize {
-    let arrays = demand.objects.keys().filter(|o| matches!(o, Object::Array(array) if *array != THETA_ARRAY));
-    let rewound = arrays.clone().any(|&object| is_rewound(demand, object));
-    arrays.count().clamp(1, MAX_ARRAY_TAPES).saturating_sub(1) * (1 + usize::from(rewound))
-}
-
-/// Tapes that memory must at least have.
-fn least_room(demand: &Demand) -> usize {
-    let arrays = demand.objects.keys().filter(|o| matches!(o, Object::Array(array) if *array != THETA_ARRAY));
-    let rewound = arrays.clone().any(|&object| is_rewound(demand, object));
-    let constants = demand.objects.keys().any(|object| matches!(object, Object::Constant(..)));
-    LEAST_REGISTERS + usize::from(arrays.count() > 0) + usize::from(rewound) + usize::from(constants)
-}
-
-/// So that operands and temporaries can always be on different tapes.
+/// With this many registers, operands and temporaries can always be on different tapes.
 const LEAST_REGISTERS: usize = 4;
 
-/// More registers would be tapes for little.
+/// More registers gain little.
 const MAX_REGISTERS: usize = 8;
 
 const MAX_ARRAY_TAPES: usize = 3;

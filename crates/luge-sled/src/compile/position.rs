@@ -5,94 +5,78 @@ use std::collections::BTreeMap;
 use super::{
     Generator,
     automaton::Track,
-    data::DataPos,
     graph::Node,
     lanes::Lane,
     plan::{Object, Want},
-    tapes::{self, DATA, PRODUCT, Tape},
+    tapes::{Tape, UNPLANNED},
 };
-use crate::core::{Affine, Index};
+use crate::core::Affine;
 
-/// Where the head of a tape of memory is.
+/// The position of a head on the data, on a tape of memory, or on a counter that is not in use.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Head {
-    /// On the lowest bit of this word; the variables are counters of loops around.
+    /// On the lowest bit of this word; the variables are counters of the enclosing loops. On the data, words are the numbers
+    /// of the current sample, and the word after the last of them is right behind the sample. On a counter, words are marks.
     At(Affine),
-    /// On the lowest bit of some word: an index said which.
+    /// On the lowest bit of some word, which a computed index selected.
     Lost,
-    /// Wherever the body that is being tried out wants it first.
+    /// Wherever the body that is being tried out first needs it.
     Anywhere,
+    /// On the first sample, outside of loops over the data.
+    FirstSample,
+    /// Behind the last sample.
+    BehindSamples,
 }
 
-/// Where all heads are.
+impl Head {
+    /// The position in which branches with different positions of the data's head are joined.
+    fn shared(self) -> Self {
+        match self {
+            Self::FirstSample | Self::BehindSamples => Self::FirstSample,
+            Self::At(at) if !at.is_constant() => Self::At(Affine::default()),
+            Self::Lost => Self::At(Affine::default()),
+            head => head,
+        }
+    }
+}
+
+/// The positions of all heads.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Pos {
-    /// Heads that are not where they start.
+    /// Heads that have moved.
     heads: BTreeMap<Tape, Head>,
-    /// The mark that each counter not in use is on.
-    counters: BTreeMap<Tape, Option<usize>>,
-    pub(super) data: DataPos,
-    /// Rulers whose heads are not at home but at the end of a way.
-    rulers: BTreeMap<Tape, Track>,
-    /// The line and the number of loops around of the product that left a head on the next element.
-    stepped: BTreeMap<Tape, (u32, usize)>,
-    /// Walks that nothing waits for yet; everything else is as it is after them.
+    /// Rulers whose heads are not at home but at the end of a track.
+    pub(super) rulers: BTreeMap<Tape, Track>,
+    /// For heads that a product left on the next element: its line, and the number of enclosing loops.
+    pub(super) stepped: BTreeMap<Tape, (u32, usize)>,
+    /// Moves that are deferred; all other fields describe the positions after them.
     pub(super) lanes: Vec<Lane>,
-    /// Whether heads not named are anywhere rather than where they start.
+    /// Whether heads that have not moved can be anywhere.
     trial: bool,
 }
 
 impl Pos {
-    /// Before the body of a loop is tried out: nothing is known.
+    /// Nothing is known: the positions before the body of a loop is tried out.
     pub(super) fn anywhere() -> Self {
-        Self { data: DataPos::Anywhere, trial: true, ..Self::default() }
+        Self { trial: true, ..Self::default() }
     }
 
     pub(super) fn head(&self, tape: Tape) -> Head {
-        let start = if self.trial { Head::Anywhere } else { Head::At(Affine::default()) };
-        self.heads.get(&tape).cloned().unwrap_or(start)
-    }
-
-    /// Notes that a product left a head on the next element.
-    pub(super) fn note_step(&mut self, tape: Tape, place: (u32, usize)) {
-        self.stepped.insert(tape, place);
+        match self.heads.get(&tape) {
+            Some(head) => head.clone(),
+            None if self.trial => Head::Anywhere,
+            None if tape == Tape::Data => Head::FirstSample,
+            None => Head::At(Affine::default()),
+        }
     }
 
     pub(super) fn put(&mut self, tape: Tape, head: Head) {
         self.heads.insert(tape, head);
     }
 
-    /// The mark a counter is on; `None` if that is not known yet.
-    pub(super) fn counter(&self, tape: Tape) -> Option<usize> {
-        let start = if self.trial { None } else { Some(0) };
-        self.counters.get(&tape).copied().unwrap_or(start)
-    }
-
-    pub(super) fn counters_used(&self) -> Vec<Tape> {
-        self.counters.keys().copied().collect()
-    }
-
-    pub(super) fn put_counter(&mut self, tape: Tape, mark: usize) {
-        self.counters.insert(tape, Some(mark));
-    }
-
-    pub(super) fn ruler(&self, tape: Tape) -> Option<&Track> {
-        self.rulers.get(&tape)
-    }
-
-    pub(super) fn rulers(&self) -> Vec<Tape> {
-        self.rulers.keys().copied().collect()
-    }
-
-    pub(super) fn same_rulers(&self, other: &Self) -> bool {
-        self.rulers == other.rulers
-    }
-
-    pub(super) fn put_ruler(&mut self, tape: Tape, waiting: Option<Track>) {
-        match waiting {
-            Some(track) => self.rulers.insert(tape, track),
-            None => self.rulers.remove(&tape),
-        };
+    /// The counters whose heads have moved.
+    pub(super) fn counters(&self) -> Vec<Tape> {
+        self.heads.keys().copied().filter(|tape| matches!(tape, Tape::Counter(_))).collect()
     }
 
     /// The same with another value for the counter of a loop.
@@ -103,125 +87,149 @@ impl Pos {
                 *at = at.with(var, value);
             }
         }
-        if let DataPos::Inside(at) = &mut pos.data {
-            *at = at.with(var, value);
-        }
         pos
     }
 
-    /// With every head that a body wants somewhere first put there.
-    pub(super) fn wanted(&self, first: &First) -> Self {
+    /// The same with every head where a body first needs it.
+    pub(super) fn wanted(&self, first: First) -> Self {
         let mut pos = Self { rulers: BTreeMap::new(), lanes: Vec::new(), ..self.clone() };
-        for (&tape, at) in &first.heads {
-            pos.put(tape, Head::At(at.clone()));
-        }
-        for (&tape, &mark) in &first.counters {
-            pos.put_counter(tape, mark);
-        }
-        if let Some(data) = &first.data {
-            pos.data = data.clone();
-        }
+        pos.heads.extend(first);
         pos
     }
 }
 
-/// Where a body wants each head first.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct First {
-    pub(super) heads: BTreeMap<Tape, Affine>,
-    pub(super) counters: BTreeMap<Tape, usize>,
-    pub(super) data: Option<DataPos>,
-}
+/// Where a body first needs each head.
+pub(super) type First = BTreeMap<Tape, Head>;
 
-/// Words that are walked one by one.
+/// The most words that a head moves without counting them.
 const NEAR: i64 = 3;
 
-/// Words of one bit that are walked along a ruler.
+/// The most words of one bit that a head moves along a ruler.
 const MAX_BITS: u64 = 64;
 
 fn is_near(distance: &Affine) -> bool {
     distance.is_constant() && distance.constant.abs() <= NEAR
 }
 
-/// A word of memory: which tape, which word, and what is still to be walked.
+/// A word on a tape.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Spot {
     pub(super) tape: Tape,
-    /// Cells a word takes there.
+    /// Cells from one word to the next.
     pub(super) pitch: u32,
+    /// The word, without the computed parts of its index.
     pub(super) at: Affine,
-    /// Temporaries that hold computed indices, and how many words each counts for.
-    pub(super) walks: Vec<(usize, u32, i64)>,
+    pub(super) walks: Vec<Walk>,
 }
 
-/// Where a way through the program ends and the heads there; `None` if nothing comes there.
-pub(super) type WayEnd = Option<(Node, Pos)>;
+impl Spot {
+    /// The word at a known position.
+    pub(super) fn new(tape: Tape, pitch: u32, word: i64) -> Self {
+        Self { tape, pitch, at: Affine::constant(word), walks: Vec::new() }
+    }
+}
+
+/// A part of an index that is computed at run time.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Walk {
+    /// The temporary that holds it, which is used up when a head follows it.
+    pub(super) temporary: usize,
+    /// Bits of the temporary.
+    pub(super) width: u32,
+    /// Words that each unit counts for.
+    pub(super) stride: i64,
+}
+
+/// The end of a branch: its node, and the heads there. `None` if no run gets there.
+pub(super) type BranchEnd = Option<(Node, Pos)>;
 
 impl Generator<'_> {
-    /// Where an object is: tape, first word, cells per word.
-    pub(super) fn home(&mut self, object: Object, width: u32, length: usize) -> (Tape, i64, u32) {
+    /// The first word of an object.
+    pub(super) fn home(&mut self, object: Object, width: u32, length: usize) -> Spot {
         let weight = self.weight();
         let want = self.demand.objects.entry(object).or_insert(Want { width, length, weight: 0 });
         want.weight += weight;
         want.width = want.width.max(width);
-        if let Some(place) = self.plan.place(object) {
-            return place;
-        }
-        (self.without_plan(object), 0, width)
+        self.place(object, width)
     }
 
-    /// An index as a number of counters, without its computed parts.
-    pub(super) fn known(&self, index: &Index) -> Affine {
-        let mut known = Affine::constant(index.known.constant);
-        for &(var, factor) in &index.known.terms {
+    /// The place in the plan; for objects without one, a tape of their own.
+    fn place(&self, object: Object, width: u32) -> Spot {
+        self.plan.place(object).unwrap_or_else(|| {
+            let number = match object {
+                Object::Slot(slot) => 4 * slot,
+                Object::Temporary(number) => 4 * number + 1,
+                Object::Array(array) => 4 * array + 2,
+                Object::Constant(..) => {
+                    4 * self.demand.objects.keys().position(|&o| o == object).unwrap_or(0) + 3
+                }
+            };
+            Spot::new(Tape::Memory(UNPLANNED + number), width, 0)
+        })
+    }
+
+    /// The objects of some kind on a tape, and their places.
+    fn objects_on(&self, tape: Tape, kind: fn(&Object) -> bool) -> impl Iterator<Item = (Object, Spot)> {
+        let objects = self.demand.objects.iter().filter(move |(object, _)| kind(object));
+        let places = objects.map(|(&object, want)| (object, self.place(object, want.width)));
+        places.filter(move |(_, spot)| spot.tape == tape)
+    }
+
+    /// An index in terms of loop variables, converted to counters.
+    pub(super) fn known(&self, index: &Affine) -> Affine {
+        let mut known = Affine::constant(index.constant);
+        for &(var, factor) in &index.terms {
             let value = self.variables.get(&var).cloned().unwrap_or_default();
             known = known.plus(&value.times(factor));
         }
         known
     }
 
-    /// Puts the head on the lowest bit of a word.
+    /// Moves a head to the lowest bit of a word.
     pub(super) fn seek(&mut self, tape: Tape, pitch: u32, target: &Affine) {
+        if tape == Tape::Data && self.core.takes && *target == Affine::constant(self.n_numbers()) {
+            return self.go_behind_sample();
+        }
         match self.pos.head(tape) {
-            Head::Anywhere => self.want(|first| {
-                first.heads.entry(tape).or_insert_with(|| target.clone());
-            }),
+            Head::Anywhere => self.want(tape, Head::At(target.clone())),
             Head::Lost => self.defer(|generator| {
                 generator.rewind(tape);
                 generator.move_words(tape, pitch, &Affine::default(), target);
             }),
             Head::At(now) => {
                 let now = self.take_back(tape, now, target);
-                let distance = target.minus(&now);
-                if is_near(&distance) && tape != PRODUCT {
+                let in_steps = is_near(&target.minus(&now)) && !matches!(tape, Tape::Data | Tape::Product);
+                if in_steps {
                     self.move_words(tape, pitch, &now, target);
                 } else {
                     self.defer(|generator| generator.move_words(tape, pitch, &now, target));
                 }
             }
+            // Outside of loops over the data there is no sample.
+            Head::FirstSample | Head::BehindSamples => {}
         }
         self.pos.put(tape, Head::At(target.clone()));
     }
 
-    /// Notes where the body that is being tried out wants a head first.
-    pub(super) fn want(&mut self, note: impl FnOnce(&mut First)) {
+    /// Records where the body that is being tried out first needs a head.
+    pub(super) fn want(&mut self, tape: Tape, head: Head) {
         self.settle();
         if let Some(first) = self.trials.last_mut() {
-            note(first);
+            first.entry(tape).or_insert(head);
         }
     }
 
-    /// Whether the head of a product may end on the next element: the element itself is not wanted again.
+    /// Whether a product on this line may leave a head on the next element.
     pub(super) fn may_step_on(&self, tape: Tape) -> bool {
-        !self.plan.stays.contains(&(self.line, tape))
+        !self.plan.needs.stays.contains(&(self.line, tape))
     }
 
-    /// Lets the way back of the last pass bring a head back to its word, if it has to go that way. Where a product left a head
-    /// on the next element in vain, the next plan keeps it.
-    pub(super) fn take_back(&mut self, tape: Tape, now: Affine, target: &Affine) -> Affine {
+    /// Lets the last pass bring a head back to its word if the head has to go that way. If a product left the head on the next
+    /// element in vain, the next plan keeps it where it was.
+    fn take_back(&mut self, tape: Tape, now: Affine, target: &Affine) -> Affine {
         let distance = target.minus(&now);
         if let Some((line, depth)) = self.pos.stepped.remove(&tape)
-            && tape != DATA
+            && tape != Tape::Data
             && distance.is_constant()
             && distance.constant < 0
             && depth <= self.loops.len()
@@ -239,17 +247,20 @@ impl Generator<'_> {
         if distance == Affine::default() {
             return;
         }
-        if tape == PRODUCT {
+        if tape == Tape::Product {
             return self.seek_product(from.constant, to.constant);
+        }
+        if tape == Tape::Data {
+            return self.move_numbers(from, to);
         }
         let array = self.array_on(tape);
         if is_near(&distance) || array.is_none() {
             return self.move_by(tape, pitch, distance.constant);
         }
-        // From the tape's beginning, or from here: whichever is shorter.
+        // Either from the first word or from here, whichever is shorter.
         let from_start = self.n_walked(from) + self.n_walked(to) <= self.n_walked(&distance);
         if from_start && *from != Affine::default() {
-            // A loop that counts down leaves its head before the first word, where the way left has no end.
+            // A loop that counts down leaves its head before the first word; to the left of it there is no mark.
             let (lowest, _) = self.range(from);
             if lowest < 0 {
                 self.move_by(tape, pitch, -lowest);
@@ -263,14 +274,17 @@ impl Generator<'_> {
         self.move_by(tape, pitch, distance.constant);
     }
 
-    /// About how many words are walked, twice, so that it is a whole number.
+    /// An estimate of the words that a head moves, times two to make it an integer.
     fn n_walked(&self, distance: &Affine) -> i64 {
         let along = |&(var, factor): &(usize, i64)| factor.abs() * self.most_of(var);
         2 * distance.constant.abs() + distance.terms.iter().map(along).sum::<i64>()
     }
 
-    /// A known number of words; many of them are counted.
+    /// Moves a head by a known number of words.
     fn move_by(&mut self, tape: Tape, pitch: u32, words: i64) {
+        if tape == Tape::Data {
+            return self.move_numbers_by(words);
+        }
         let direction = if words < 0 { -1 } else { 1 };
         let n_words = words.unsigned_abs();
         if n_words <= NEAR.unsigned_abs() || self.array_on(tape).is_none() {
@@ -282,66 +296,55 @@ impl Generator<'_> {
         self.counted(n_words, |generator| generator.glide(&[(tape, direction)], None, pitch, 1));
     }
 
-    pub(super) fn holds_array(&self, tape: Tape) -> bool {
-        self.array_on(tape).is_some()
+    /// Whether a tape holds arrays or samples.
+    pub(super) fn has_elements(&self, tape: Tape) -> bool {
+        tape == Tape::Data || self.array_on(tape).is_some()
     }
 
     /// An array on a tape of memory, if there is one.
     fn array_on(&self, tape: Tape) -> Option<usize> {
-        let arrays = self.demand.objects.keys().filter_map(|&object| match object {
-            Object::Array(array) => Some((object, array)),
-            _ => None,
-        });
-        let mut on_tape = arrays.filter(|&(object, array)| match self.plan.place(object) {
-            Some((other, ..)) => other == tape,
-            None => tape == tapes::without_plan(4 * array + 2),
-        });
-        on_tape.next().map(|(_, array)| array)
+        let mut arrays = self.objects_on(tape, |object| matches!(object, Object::Array(_)));
+        arrays.find_map(|(object, _)| if let Object::Array(array) = object { Some(array) } else { None })
     }
 
-    /// Back to the first word of a tape of arrays.
-    pub(super) fn rewind(&mut self, tape: Tape) {
+    /// Moves a head back to the first word of a tape of arrays, or of the current sample.
+    fn rewind(&mut self, tape: Tape) {
+        if tape == Tape::Data {
+            return self.go_to_sample(false);
+        }
         if let Some(array) = self.array_on(tape) {
             self.demand.rewound.insert(array);
         }
         self.settle();
-        self.until(tapes::origin(tape), 1, &[(tape, -1)]);
+        self.until(tape.origin(), 1, &[(tape, -1)]);
         self.pos.put(tape, Head::At(Affine::default()));
     }
 
-    /// Puts the head on a word, walking along computed indices, which are used up by that.
+    /// Moves a head to a word and along the computed parts of its index.
     pub(super) fn approach(&mut self, spot: &Spot) {
         self.seek(spot.tape, spot.pitch, &spot.at);
-        if spot.walks.is_empty() {
-            return;
+        for walk in &spot.walks {
+            self.count_down(walk, |generator| generator.move_by(spot.tape, spot.pitch, walk.stride));
+            self.pos.put(spot.tape, Head::Lost);
         }
-        for &(temporary, width, stride) in &spot.walks {
-            self.count_down(temporary, width, |generator| generator.move_by(spot.tape, spot.pitch, stride));
-        }
-        self.pos.put(spot.tape, Head::Lost);
     }
 
-    /// Lets the way back of the last pass bring back every head that is to go that way.
+    /// Lets the last pass bring back every head that has to go that way.
     pub(super) fn bring_back(&mut self, target: &Pos) {
         for tape in self.offers() {
-            if tape == DATA {
-                if let (DataPos::Inside(now), DataPos::Inside(to)) = (self.pos.data.clone(), &target.data) {
-                    self.pos.data = DataPos::Inside(self.take_back(DATA, now, to));
-                }
-            } else if let (Head::At(now), Head::At(to)) = (self.pos.head(tape), target.head(tape)) {
+            if let (Head::At(now), Head::At(to)) = (self.pos.head(tape), target.head(tape)) {
                 let now = self.take_back(tape, now, &to);
                 self.pos.put(tape, Head::At(now));
             }
         }
     }
 
-    /// Brings all heads to where they are to be.
+    /// Moves all heads to their positions in `target`.
     pub(super) fn go_to(&mut self, target: &Pos) {
         self.bring_back(target);
-        if self.pos.data != target.data {
-            self.seek_data(&target.data);
-        }
-        let tapes: Vec<Tape> = self.pos.heads.keys().chain(target.heads.keys()).copied().collect();
+        let mut tapes: Vec<Tape> =
+            [Tape::Data].iter().chain(self.pos.heads.keys()).chain(target.heads.keys()).copied().collect();
+        tapes.retain(|tape| !matches!(tape, Tape::Counter(_)));
         for tape in tapes {
             match (self.pos.head(tape), target.head(tape)) {
                 (now, wanted) if now == wanted => {}
@@ -349,13 +352,14 @@ impl Generator<'_> {
                     let pitch = self.pitch(tape);
                     self.seek(tape, pitch, &at);
                 }
-                (_, Head::Lost | Head::Anywhere) => self.pos.put(tape, target.head(tape)),
+                (_, wanted @ (Head::FirstSample | Head::BehindSamples)) => self.seek_samples(wanted),
+                (_, wanted) => self.pos.put(tape, wanted),
             }
         }
-        let counters: Vec<Tape> = self.pos.counters.keys().chain(target.counters.keys()).copied().collect();
-        for tape in counters {
-            if let Some(mark) = target.counter(tape) {
-                self.seek_counter(tape, mark);
+        // Moving the other heads can move counters, so these come last.
+        for tape in [self.pos.counters(), target.counters()].concat() {
+            if let Head::At(mark) = target.head(tape) {
+                self.seek_counter(tape, mark.constant);
             }
         }
         self.place_rulers(target);
@@ -364,34 +368,17 @@ impl Generator<'_> {
 
     /// Cells per word.
     fn pitch(&self, tape: Tape) -> u32 {
-        let on_tape =
-            self.demand.objects.iter().filter_map(|(&object, want)| match self.plan.place(object) {
-                Some((other, _, pitch)) => (other == tape).then_some(pitch),
-                None => (self.without_plan(object) == tape).then_some(want.width),
-            });
-        on_tape.max().unwrap_or(1)
+        self.objects_on(tape, |_| true).map(|(_, spot)| spot.pitch).max().unwrap_or(1)
     }
 
-    /// Where an object is as long as there is no plan for it.
-    fn without_plan(&self, object: Object) -> Tape {
-        tapes::without_plan(match object {
-            Object::Slot(slot) => 4 * slot,
-            Object::Temporary(number) => 4 * number + 1,
-            Object::Array(array) => 4 * array + 2,
-            Object::Constant(..) => {
-                4 * self.demand.objects.keys().position(|&o| o == object).unwrap_or(0) + 3
-            }
-        })
-    }
-
-    /// The end of a way, `None` if nothing comes there.
-    pub(super) fn way_end(&mut self) -> WayEnd {
+    /// The end of the current branch.
+    pub(super) fn branch_end(&mut self) -> BranchEnd {
         let node = self.here();
         (!self.dead).then(|| (node, self.pos.clone()))
     }
 
-    /// Goes on from the end of a way.
-    pub(super) fn resume(&mut self, end: WayEnd) {
+    /// Continues from the end of a branch.
+    pub(super) fn resume(&mut self, end: BranchEnd) {
         self.pos.lanes.clear();
         self.dead = end.is_none();
         if let Some((node, pos)) = end {
@@ -401,31 +388,23 @@ impl Generator<'_> {
         }
     }
 
-    /// Brings several ends together in one state, where the last of them is.
-    pub(super) fn join(&mut self, ends: Vec<WayEnd>) {
+    /// Joins branches in one node, with the heads where they are at the end of the last branch.
+    pub(super) fn join(&mut self, ends: Vec<BranchEnd>) {
         let ends: Vec<(Node, Pos)> = ends.into_iter().flatten().collect();
         let Some((_, last)) = ends.last() else { return self.resume(None) };
         let mut target = Pos { lanes: Vec::new(), ..last.clone() };
-        if ends.iter().any(|(_, pos)| pos.data != target.data) {
-            target.data = target.data.shared();
+        if ends.iter().any(|(_, pos)| pos.head(Tape::Data) != target.head(Tape::Data)) {
+            target.put(Tape::Data, target.head(Tape::Data).shared());
         }
         for (_, pos) in &ends {
-            for (&tape, head) in &pos.heads {
+            for (&tape, head) in pos.heads.iter().filter(|&(&tape, _)| tape != Tape::Data) {
                 match (head, target.head(tape)) {
-                    // What one way has not touched is where the other wants it.
-                    (Head::At(at), Head::Anywhere) => target.put(tape, Head::At(at.clone())),
-                    // A head that is lost on one way is lost on all, unless it is looked for.
+                    // A head that one branch has not moved is where the other needs it.
+                    (Head::At(_), Head::Anywhere) => target.put(tape, head.clone()),
                     (Head::Lost, Head::At(_)) | (Head::At(_), Head::Lost) => {
                         target.put(tape, Head::At(Affine::default()));
                     }
                     _ => {}
-                }
-            }
-            for (&tape, &mark) in &pos.counters {
-                if target.counter(tape).is_none()
-                    && let Some(mark) = mark
-                {
-                    target.put_counter(tape, mark);
                 }
             }
         }

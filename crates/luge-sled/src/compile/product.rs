@@ -1,27 +1,30 @@
-//! Products. The multiplier's bits are recoded so that runs of ones cost little, and for each digit that is not zero
-//! the multiplicand is added or subtracted, one cell further up each time ([`digits`]).
+//! Products. The multiplier's bits are recoded as digits 0, 1 and -1, so that runs of ones cost little. For each digit
+//! that is not 0 the multiplicand is added or subtracted, one cell further up each time ([`digits`]).
 //!
-//! What is above the point is added where it is wanted: to a variable, or to zeros on `product` if the product is part
-//! of a larger expression. What is below the point is always on `product`, left of cell 0. Its head stays where a product
-//! begins; cells below it may hold anything.
+//! The bits above the point are added to the variable that gets the product, or to zeros on `product` if the product is
+//! part of a larger expression. The bits below the point are always on `product`, left of cell 0. The head of `product`
+//! stays where a product begins; cells below that may hold anything.
 
 mod digits;
+
+use std::cmp::Reverse;
 
 use super::{
     Generator,
     automaton::Act,
-    bit_serial::{At, Operand},
+    bit_serial::Operand,
     graph::Arrow,
     operands::{Target, is_word},
+    position::Spot,
     routines::Routine,
-    tapes::{BOUND, DATA, OUTER, PRODUCT, Tape},
+    tapes::Tape,
 };
 use crate::core::{Affine, Expr, Op};
 
-/// How often a product goes along its ruler, about.
+/// An estimate of how often a product moves along its ruler.
 const WALKS: u64 = 8;
 
-/// A number that is multiplied, or the one a product is added to.
+/// A number that is multiplied, or to which a product is added.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Factor {
     tape: Tape,
@@ -43,7 +46,7 @@ pub(super) struct Product {
     minus: bool,
 }
 
-/// A product to be added to what is at a target.
+/// A product that is added to a target.
 pub(super) struct Summand<'e> {
     pub(super) op: Op,
     pub(super) factors: [&'e Expr; 2],
@@ -51,126 +54,119 @@ pub(super) struct Summand<'e> {
 }
 
 impl Generator<'_> {
-    /// Leaves a product on its tape, from cell 0 on.
+    /// Computes a product on its tape, from cell 0 on.
     pub(super) fn product(&mut self, op: Op, a: &Expr, b: &Expr, width: u32) {
         let summand = Summand { op, factors: [a, b], minus: false };
-        self.multiply(&summand, Factor { tape: PRODUCT, width, steps_on: false }, None);
-        self.seek(PRODUCT, 1, &Affine::default());
+        self.multiply(&summand, Factor { tape: Tape::Product, width, steps_on: false }, None);
+        self.seek(Tape::Product, 1, &Affine::default());
     }
 
     /// Adds a product to a number, or subtracts it.
     pub(super) fn accumulate(&mut self, summand: &Summand<'_>, target: &Target<'_>) {
-        let place = At::Memory(target.spot.clone());
         let sum = Factor { tape: target.spot.tape, width: target.width, steps_on: false };
-        self.multiply(summand, sum, Some(place));
+        self.multiply(summand, sum, Some(target.spot.clone()));
     }
 
-    fn multiply(&mut self, summand: &Summand<'_>, mut sum: Factor, place: Option<At>) {
+    fn multiply(&mut self, summand: &Summand<'_>, mut sum: Factor, place: Option<Spot>) {
         let [a, b] = summand.factors;
         let mut fraction = a.ty().fraction;
         let mut temporaries = Vec::new();
         let (mut a, mut b) = (narrowed(a, &mut fraction), narrowed(b, &mut fraction));
         let mut first = self.factor(&mut a, &[sum.tape], &mut temporaries);
         let mut second = self.factor(&mut b, &[sum.tape], &mut temporaries);
-        if first.at.tape() == second.at.tape() {
-            a = self.copied(&a, &[sum.tape, second.at.tape()], &mut temporaries);
+        if first.spot.tape == second.spot.tape {
+            a = self.copied(&a, &[sum.tape, second.spot.tape], &mut temporaries);
             first = self.operand(&a, None, &mut temporaries);
         }
         if self.rank(&b, &second) > self.rank(&a, &first) {
             std::mem::swap(&mut first, &mut second);
         }
-        // The heads of the others step on while the multiplier's bits are counted back.
+        // Other heads can step to the next element while the multiplier's bits are counted back.
         let width = first.width;
         let factor = |factor: &Operand| {
-            let steps_on =
-                factor.width == width && self.is_element(factor) && self.may_step_on(factor.at.tape());
-            Factor { tape: factor.at.tape(), width: factor.width, steps_on }
+            let tape = factor.spot.tape;
+            let steps_on = factor.width == width && self.is_element(factor) && self.may_step_on(tape);
+            Factor { tape, width: factor.width, steps_on }
         };
         let [multiplier, multiplicand] = [&first, &second].map(factor);
-        if let Some(at) = &place {
-            sum = factor(&Operand { at: at.clone(), width: sum.width });
+        if let Some(spot) = &place {
+            sum = factor(&Operand { spot: spot.clone(), width: sum.width });
         }
         let rounded = summand.op == Op::MulRound && fraction > 0;
         self.demand.product = true;
-        // Marks of others in the way would cost most here.
+        // Products pay most for foreign marks on their ruler.
         let weight = WALKS * self.weight();
         *self.demand.profiles.entry(vec![multiplicand.width - 1]).or_default() += weight;
         self.demand.rounds |= rounded;
         self.demand.fractions.insert(fraction);
         self.demand.heights.insert(sum.width);
-        self.seek(PRODUCT, 1, &Affine::constant(-i64::from(fraction)));
-        let places: Vec<At> = [first.at, second.at].into_iter().chain(place).collect();
+        self.seek(Tape::Product, 1, &Affine::constant(-i64::from(fraction)));
+        let places: Vec<Spot> = [first.spot, second.spot].into_iter().chain(place).collect();
         self.approach_all(&places);
-        if self.plan.rounds && !rounded && fraction > 0 {
-            self.walk(PRODUCT, 1, fraction - 1, None);
-            self.single_step(&[], Some((PRODUCT, 0)));
-            self.walk(PRODUCT, -1, fraction - 1, None);
+        if self.plan.needs.rounds && !rounded && fraction > 0 {
+            self.walk(Tape::Product, 1, fraction - 1, None);
+            self.single_step(&[], Some((Tape::Product, 0)));
+            self.walk(Tape::Product, -1, fraction - 1, None);
         }
         let minus = summand.minus;
         let product = Product { multiplier, multiplicand, fraction, rounded, sum, minus };
         self.call(Routine::Product(product));
         for factor in [multiplier, multiplicand, sum].iter().filter(|factor| factor.steps_on) {
             self.step_on(factor.tape);
-            self.pos.note_step(factor.tape, (self.line, self.loops.len()));
+            self.pos.stepped.insert(factor.tape, (self.line, self.loops.len()));
         }
         self.free(&temporaries);
     }
 
-    /// Where a factor is: not on these tapes.
+    /// The operand of a factor, copied if its tape is one of these.
     fn factor(&mut self, expr: &mut Expr, avoid: &[Tape], temporaries: &mut Vec<usize>) -> Operand {
         *expr = self.word(expr, avoid, temporaries);
         debug_assert!(is_word(expr));
         let operand = self.operand(expr, None, temporaries);
-        if !avoid.contains(&operand.at.tape()) {
+        if !avoid.contains(&operand.spot.tape) {
             return operand;
         }
         *expr = self.copied(expr, avoid, temporaries);
         self.operand(expr, None, temporaries)
     }
 
-    /// The larger, the better as a multiplier: constants with few digits, then elements, because the multiplier's head moves
-    /// on by itself, then narrow numbers. The tape decides last, so that more calls share a routine.
-    fn rank(&self, expr: &Expr, operand: &Operand) -> (bool, bool, bool, u32, Tape) {
+    /// How well a factor suits as the multiplier. The best are constants with few digits, then elements, because the
+    /// multiplier's head ends on the next element anyway, then narrow numbers. The tape breaks ties, so that calls share routines.
+    fn rank(&self, expr: &Expr, operand: &Operand) -> impl Ord + use<> {
         let is_easy = matches!(expr, Expr::Constant { raw, .. } if 4 * n_digits(*raw) < operand.width);
-        let (tape, is_element) = (operand.at.tape(), self.is_element(operand));
-        let order = if is_element { tape } else { Tape::MAX - tape };
-        (is_easy, tape == DATA, is_element, u32::MAX - operand.width, order)
+        let (tape, is_element) = (operand.spot.tape, self.is_element(operand));
+        let order = if is_element { (Some(tape), None) } else { (None, Some(Reverse(tape))) };
+        (is_easy, tape == Tape::Data, is_element, u32::MAX - operand.width, order)
     }
 
-    /// Whether an operand is an element whose neighbour its head can go on to.
-    fn is_element(&self, operand: &Operand) -> bool {
-        match &operand.at {
-            At::Memory(spot) => {
-                spot.walks.is_empty() && self.holds_array(spot.tape) && spot.pitch == operand.width
-            }
-            At::Data(_, walks) => walks.is_empty(),
-            At::Product | At::Quotient => false,
-        }
+    /// Whether an operand is an element from which its head can step to the next one.
+    fn is_element(&self, Operand { spot, width }: &Operand) -> bool {
+        spot.walks.is_empty() && self.has_elements(spot.tape) && spot.pitch == *width
     }
 
-    /// Moves the head of `product` between its cell 0 and places where products begin. On the way down all bits that products
-    /// start with are put: 0, and if they are rounded 1 next to the point.
+    /// Moves the head of `product` between cell 0 and the cells where products begin. On the way down it writes the initial bits
+    /// of products: 0, or 1 right below the point if they are rounded.
     pub(super) fn seek_product(&mut self, from: i64, to: i64) {
         let direction = if from < to { 1 } else { -1 };
         let (low, high) = (from.min(to), from.max(to));
         let n_marks = self.plan.marks_between(low, high);
         for number in 0..n_marks {
-            self.single_step(&[(PRODUCT, direction)], None);
+            self.single_step(&[(Tape::Product, direction)], None);
             let head = self.here();
             let edge = direction < 0 && number == 0 && from == 0;
             let again = if edge { self.new_node() } else { head };
             let next = self.new_node();
-            for (node, value) in [(head, u8::from(edge && self.plan.rounds)), (again, 0)] {
-                let mut arrow = Arrow::to(again).read(BOUND, 0);
+            for (node, value) in [(head, u8::from(edge && self.plan.needs.rounds)), (again, 0)] {
+                let mut arrow = Arrow::to(again).read(Tape::Bound, 0);
                 if direction < 0 {
-                    arrow = arrow.write(PRODUCT, value);
+                    arrow = arrow.write(Tape::Product, value);
                 }
-                let arrow = self.moving(arrow, &[(PRODUCT, direction)]);
+                let arrow = self.moving(arrow, &[(Tape::Product, direction)]);
                 self.graph.arrow(node, arrow);
                 let last = number + 1 == n_marks;
-                let mut found = Arrow::to(next).read(BOUND, 1);
+                let mut found = Arrow::to(next).read(Tape::Bound, 1);
                 if direction < 0 && !last {
-                    found = found.write(PRODUCT, value);
+                    found = found.write(Tape::Product, value);
                 }
                 self.graph.arrow(node, found);
                 if again == head {
@@ -183,45 +179,41 @@ impl Generator<'_> {
 
     pub(super) fn product_body(&mut self, product: Product) {
         self.add_up(&product);
-        // All heads back to the lowest bits, or on to those of the next element.
+        // Moves all heads back to the lowest bits, or on to those of the next element.
         let Product { multiplier, multiplicand, sum, fraction, .. } = product;
         let outer = self.outer_track(multiplier.width);
         let point = self.plan.point(fraction);
-        let rounds = u8::from(self.plan.rounds);
+        let rounds = u8::from(self.plan.needs.rounds);
         let back = |zone: u8| {
-            let mut back = vec![(OUTER, -outer.0), (PRODUCT, -1)];
+            let mut back = vec![(Tape::Outer, -outer.0), (Tape::Product, -1)];
             back.extend((!multiplier.steps_on).then_some((multiplier.tape, -1)));
             back.extend(multiplicand.steps_on.then_some((multiplicand.tape, 1)));
-            // It is as far above its point as the multiplier's bits reach, so as many are missing as are below.
+            // The sum's head moved only above the point. It goes back there, or makes up for the missing steps below.
             match (sum.steps_on, zone < point) {
                 (true, true) => back.push((sum.tape, 1)),
-                (false, false) if sum.tape != PRODUCT => back.push((sum.tape, -1)),
+                (false, false) if sum.tape != Tape::Product => back.push((sum.tape, -1)),
                 _ => {}
             }
             back
         };
         let before = self.plan.zones(fraction, multiplier.width - fraction - 1);
         // Marks left, the zone, and whether the cell is the highest below the point.
-        let inspect = |state: &Option<(u8, u8, bool)>| match state {
-            None => Vec::new(),
-            Some((_, 0, _)) => vec![OUTER],
-            Some(_) => vec![OUTER, BOUND],
-        };
-        self.cur = self.explore(None, 1, inspect, |state, bits| {
+        self.cur = self.explore(None, 1, |state, view| {
             let Some((left, zone, edge)) = *state else {
                 return Act::go(&back(before), Some((outer.1, before, false)));
             };
-            if left == 0 && bits[0] == 1 {
+            let mark = view.read(Tape::Outer);
+            let next = if zone == 0 { 0 } else { zone - view.read(Tape::Bound) };
+            if left == 0 && mark == 1 {
                 return Act::exit(0);
             }
             let is_below = zone < point;
-            let next = if zone == 0 { 0 } else { zone - bits[1] };
-            let act = Act::go(&back(next), Some((left - bits[0], next, next < point && !is_below)));
-            if is_below { act.writing(PRODUCT, if edge { rounds } else { 0 }) } else { act }
+            let act = Act::go(&back(next), Some((left - mark, next, next < point && !is_below)));
+            if is_below { act.writing(Tape::Product, if edge { rounds } else { 0 }) } else { act }
         })[0];
     }
 
-    /// Which way rounds are counted, and marks in front of where so many end.
+    /// The direction in which `rounds` rounds are counted on `outer`, and the number of marks before their end.
     pub(super) fn outer_track(&mut self, rounds: u32) -> (i8, u8) {
         *self.demand.outer.entry(vec![rounds]).or_default() += 1;
         let side = self.plan.outer(rounds);
@@ -230,13 +222,13 @@ impl Generator<'_> {
     }
 }
 
-/// How many digits of a number are not zero.
+/// The number of digits of a number that are not 0.
 fn n_digits(number: i64) -> u32 {
     let number = i128::from(number);
     ((3 * number) ^ number).count_ones()
 }
 
-/// A factor without a conversion that only repeats its sign or adds zeros below, which the product's fraction then lacks.
+/// A factor without a conversion that only extends its sign or appends zeros. The product then has fewer fraction bits.
 fn narrowed(expr: &Expr, fraction: &mut u32) -> Expr {
     if let Expr::Cast(inner, to) = expr {
         let from = inner.ty();

@@ -1,52 +1,39 @@
-//! Quotients, by long division of numbers without sign: the dividend on `product`, the divisor and the quotient on tapes
+//! Quotients, by long division of unsigned numbers: the dividend is on `product`, the divisor and the quotient are on tapes
 //! of their own.
 
 use super::{
     Generator,
-    automaton::{Act, Track, Walker},
-    bit_serial::{At, Operand, Pass, Root, Sym, Tail, difference},
+    automaton::{Act, Track, View, Walker},
+    bit_serial::{Operand, Pass, Sym, Tail, difference},
     graph::Arrow,
     operands::Target,
     position::{Pos, Spot},
     routines::Routine,
-    tapes::{DIVISOR, OUTER, PRODUCT, QUOTIENT, Tape},
+    tapes::Tape,
 };
 use crate::core::{Affine, Expr, Op, Ty};
 
-/// Stages of a division: one round for each bit of the dividend, subtracting the divisor where it fits.
+/// The stages of a division. Each round is for one bit of the dividend, and subtracts the divisor if it fits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
-    Round {
-        outer: u8,
-        first: bool,
-    },
-    /// The bit above the window.
-    Top {
-        outer: u8,
-    },
-    Compare {
-        left: u8,
-        outer: u8,
-    },
-    Down {
-        left: u8,
-        outer: u8,
-    },
-    Subtract {
-        first: bool,
-        borrow: u8,
-        passed: u8,
-        outer: u8,
-    },
-    Up {
-        passed: u8,
-        outer: u8,
-    },
+    /// Between two rounds.
+    Round { first: bool },
+    /// At the bit of the dividend above those that are compared.
+    Top,
+    /// Compares the divisor with the dividend, from the highest bit on.
+    Compare { left: u8 },
+    /// Moves to the lowest bits, because the divisor fits.
+    Down { left: u8 },
+    /// Subtracts the divisor.
+    Subtract { borrow: u8, passed: Option<u8> },
+    /// Moves back up, because the divisor does not fit.
+    Up { passed: u8 },
 }
 
+const ZERO: Sym = Sym::Uniform { first: 0, rest: 0 };
+
 fn register(tape: Tape, width: u32) -> Target<'static> {
-    let spot = Spot { tape, pitch: width, at: Affine::default(), walks: Vec::new() };
-    Target { spot, width, place: None }
+    Target { spot: Spot::new(tape, width, 0), width, place: None }
 }
 
 fn divides(expr: &Expr) -> bool {
@@ -54,7 +41,7 @@ fn divides(expr: &Expr) -> bool {
 }
 
 impl Generator<'_> {
-    /// Leaves a quotient on its tape.
+    /// Computes a quotient on its tape.
     pub(super) fn quotient(&mut self, ty: Ty, a: &Expr, b: &Expr) {
         let mut temporaries = Vec::new();
         self.demand.quotient = true;
@@ -63,40 +50,40 @@ impl Generator<'_> {
             false => e.clone(),
         };
         let (a, b) = (simple(self, a), simple(self, b));
-        self.compute(&b, &register(DIVISOR, ty.width()));
-        self.compute(&a, &register(QUOTIENT, ty.width()));
+        self.compute(&b, &register(Tape::Divisor, ty.width()));
+        self.compute(&a, &register(Tape::Quotient, ty.width()));
         self.free(&temporaries);
-        self.seek(PRODUCT, 1, &Affine::default());
+        self.seek(Tape::Product, 1, &Affine::default());
         self.call(Routine::Quotient(ty));
     }
 
-    /// Two ways on: a register is zero, or not.
+    /// Branches on whether a register is zero.
     fn is_zero(&mut self, tape: Tape, width: u32) -> [usize; 2] {
-        let root = Root::Equal(Sym::Leaf(0), Sym::Uniform { first: 0, rest: 0 });
-        self.register_branch(tape, width, &root)
+        self.register_branch(tape, width, &Sym::Equal(Box::new(Sym::Leaf), Box::new(ZERO)))
     }
 
+    /// Branches on whether a register is negative.
     fn is_negative(&mut self, tape: Tape, width: u32) -> [usize; 2] {
-        self.register_branch(tape, width, &Root::Value(Sym::Leaf(0)))
+        self.register_branch(tape, width, &Sym::Leaf)
     }
 
-    fn register_branch(&mut self, tape: Tape, width: u32, root: &Root) -> [usize; 2] {
-        let operands = [Operand { at: At::Memory(register(tape, width).spot), width }];
+    fn register_branch(&mut self, tape: Tape, width: u32, root: &Sym) -> [usize; 2] {
+        let operands = [Operand { spot: Spot::new(tape, width, 0), width }];
         let exits = self.pass(&Pass { root, operands: &operands, target: None, width, tail: Tail::Branch });
         [exits[0], exits[1]]
     }
 
-    /// Makes a register positive; the sign of the quotient, left of the divisor, flips if it was not.
+    /// Negates a negative register, and then flips the quotient's sign, which is left of the divisor.
     fn make_positive(&mut self, tape: Tape, width: u32) {
         let [negative, other] = self.is_negative(tape, width);
         let joined = self.new_node();
         self.graph.arrow(other, Arrow::to(joined));
         self.cur = negative;
         self.negate(&register(tape, width));
-        self.single_step(&[(DIVISOR, -1)], None);
-        let [zero, one] = self.branch(DIVISOR);
+        self.single_step(&[(Tape::Divisor, -1)], None);
+        let [zero, one] = self.branch(Tape::Divisor);
         for (node, bit) in [(zero, 1), (one, 0)] {
-            let arrow = self.moving(Arrow::to(joined).write(DIVISOR, bit), &[(DIVISOR, 1)]);
+            let arrow = self.moving(Arrow::to(joined).write(Tape::Divisor, bit), &[(Tape::Divisor, 1)]);
             self.graph.arrow(node, arrow);
         }
         self.cur = joined;
@@ -105,159 +92,135 @@ impl Generator<'_> {
     pub(super) fn quotient_body(&mut self, ty: Ty) {
         let width = ty.width();
         let end = self.new_node();
-        let [zero, other] = self.is_zero(DIVISOR, width);
+        let [zero, other] = self.is_zero(Tape::Divisor, width);
         self.cur = zero;
-        let root = Root::Value(Sym::Uniform { first: 0, rest: 0 });
-        let target = register(QUOTIENT, width);
+        let target = register(Tape::Quotient, width);
         let target = Some((&target.spot, width));
-        self.pass(&Pass { root: &root, operands: &[], target, width, tail: Tail::Nothing });
+        self.pass(&Pass { root: &ZERO, operands: &[], target, width, tail: Tail::Nothing });
         self.jump(end);
         self.cur = other;
-        self.single_step(&[(DIVISOR, -1)], None);
-        self.single_step(&[(DIVISOR, 1)], Some((DIVISOR, 0)));
-        self.make_positive(DIVISOR, width);
-        self.make_positive(QUOTIENT, width);
+        self.single_step(&[(Tape::Divisor, -1)], None);
+        self.single_step(&[(Tape::Divisor, 1)], Some((Tape::Divisor, 0)));
+        self.make_positive(Tape::Divisor, width);
+        self.make_positive(Tape::Quotient, width);
         self.divide(ty);
-        self.single_step(&[(DIVISOR, -1)], None);
-        let [positive, negative] = self.branch(DIVISOR);
-        let arrow = self.moving(Arrow::to(end), &[(DIVISOR, 1)]);
+        self.single_step(&[(Tape::Divisor, -1)], None);
+        let [positive, negative] = self.branch(Tape::Divisor);
+        let arrow = self.moving(Arrow::to(end), &[(Tape::Divisor, 1)]);
         self.graph.arrow(positive, arrow);
         self.cur = negative;
-        self.single_step(&[(DIVISOR, 1)], None);
-        self.negate(&register(QUOTIENT, width));
+        self.single_step(&[(Tape::Divisor, 1)], None);
+        self.negate(&register(Tape::Quotient, width));
         self.jump(end);
         self.cur = end;
     }
 
-    /// Divides numbers without sign.
+    /// Divides unsigned numbers.
     fn divide(&mut self, ty: Ty) {
         let width = ty.width();
         let length = width + ty.fraction;
-        // The dividend above as many zeros as there are bits behind the point; above it the product is zero anyway.
-        self.walk(PRODUCT, 1, ty.fraction, None);
+        // There are as many zeros below the dividend as there are bits after the point. Above it the tape is blank.
+        self.walk(Tape::Product, 1, ty.fraction, None);
         self.lift_dividend(width);
         let (direction, end) = self.outer_track(length);
         for _ in 0..=end {
-            self.single_step(&[(QUOTIENT, 1), (OUTER, direction)], None);
-            self.until(OUTER, 1, &[(QUOTIENT, 1), (OUTER, direction)]);
+            self.single_step(&[(Tape::Quotient, 1), (Tape::Outer, direction)], None);
+            self.until(Tape::Outer, 1, &[(Tape::Quotient, 1), (Tape::Outer, direction)]);
         }
         let track = self.track(vec![width]);
-        let divisor = [Walker { tape: DIVISOR, from: 0, to: u32::MAX }];
-        let up = [track.moves(&divisor, 0, true), vec![(PRODUCT, 1)]].concat();
-        self.sweep(&track.looked_at(), |state, bits| match state {
-            None => Act::go(&up, Some(0)),
-            Some(passed) => match track.mark(bits).0 {
-                1 if track.is_end(passed + 1) => Act::exit(0),
-                mark => Act::go(&up, Some(passed + mark)),
-            },
-        });
+        let up = track.moves(&[Tape::Divisor, Tape::Product].map(Walker::whole), 0, true);
+        self.sweep_out(&track, |passed| Act::go(&up, Some(passed)));
         self.rounds(&track, end, direction);
         self.clear_remainder(&track);
         self.place_rulers(&Pos::default());
     }
 
-    /// Copies the dividend from the quotient's tape to the product, whose head stays above it.
+    /// Copies the dividend from `quotient` to `product`. The head of `product` stays above it.
     fn lift_dividend(&mut self, width: u32) {
         self.settle();
         let track = self.track(vec![width]);
-        let walkers = [QUOTIENT, PRODUCT].map(|tape| Walker { tape, from: 0, to: u32::MAX });
+        let walkers = [Tape::Quotient, Tape::Product].map(Walker::whole);
         let up = track.moves(&walkers, 0, true);
         let back = track.moves(&walkers[..1], 0, false);
-        // Marks passed, or marks left on the way back.
+        // The marks passed, or those left on the way back.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         enum Way {
             First,
             Out(u8),
             Back(u8),
         }
-        let inspect = |way: &Way| match way {
-            Way::First => vec![QUOTIENT],
-            Way::Out(_) => [track.looked_at(), vec![QUOTIENT]].concat(),
-            Way::Back(_) => track.looked_at(),
+        let copy = |passed: u8, view: &mut View| {
+            Act::go(&up, Way::Out(passed)).writing(Tape::Product, view.read(Tape::Quotient))
         };
-        let exits = self.explore(Way::First, 1, inspect, |way, bits| match *way {
-            Way::First => Act::go(&up, Way::Out(0)).writing(PRODUCT, bits[0]),
-            Way::Out(passed) => {
-                let (mark, bits) = track.mark(bits);
-                if mark == 1 && track.is_end(passed + mark) {
-                    return Act::go(&back, Way::Back(passed));
-                }
-                Act::go(&up, Way::Out(passed + mark)).writing(PRODUCT, bits[0])
-            }
-            Way::Back(left) => match track.mark(bits).0 {
-                1 if left == 0 => Act::exit(0),
-                mark => Act::go(&back, Way::Back(left - mark)),
+        let exits = self.explore(Way::First, 1, |way, view| match *way {
+            Way::First => copy(0, view),
+            Way::Out(passed) => match track.advance(passed, view) {
+                Some(passed) => copy(passed, view),
+                None => Act::go(&back, Way::Back(passed)),
             },
+            Way::Back(left) => track.back(&walkers[..1], left, view, Way::Back, 0),
         });
         self.cur = exits[0];
     }
 
     fn rounds(&mut self, track: &Track, end: u8, direction: i8) {
-        let next = [(QUOTIENT, -1), (PRODUCT, -1), (OUTER, -direction)];
-        let walkers = [DIVISOR, PRODUCT].map(|tape| Walker { tape, from: 0, to: u32::MAX });
+        let next = [(Tape::Quotient, -1), (Tape::Product, -1), (Tape::Outer, -direction)];
+        let walkers = [Tape::Divisor, Tape::Product].map(Walker::whole);
         let (up, down) = (track.moves(&walkers, 0, true), track.moves(&walkers, 0, false));
-        let top = track.end() - 1;
-        let ruler = track.looked_at();
-        let inspect = |stage: &Stage| match stage {
-            Stage::Round { first: true, .. } => vec![],
-            Stage::Round { .. } => vec![OUTER],
-            Stage::Top { .. } => vec![PRODUCT],
-            Stage::Compare { .. } | Stage::Subtract { .. } => {
-                [ruler.clone(), vec![DIVISOR, PRODUCT]].concat()
-            }
-            Stage::Down { .. } | Stage::Up { .. } => ruler.clone(),
-        };
-        let start = Stage::Round { outer: end, first: true };
-        let exits = self.explore(start, 1, inspect, |stage, bits| match *stage {
-            Stage::Round { outer, first: true } => Act::go(&next, Stage::Top { outer }),
-            // The round's own bit lies under the counting head; at its home this was the last.
-            Stage::Round { outer: 0, .. } if bits[0] == 1 => Act::exit(0),
-            Stage::Round { outer, .. } => Act::go(&next, Stage::Top { outer: outer - bits[0] }),
-            Stage::Top { outer } if bits[0] == 1 => Act::go(&down, Stage::Down { left: top, outer }),
-            Stage::Top { outer } => Act::go(&down, Stage::Compare { left: top, outer }),
-            Stage::Compare { left, outer } => {
-                let (mark, bits) = track.mark(bits);
-                let home = mark == 1 && left == 0;
-                match (bits[0], bits[1]) {
-                    (1, 0) => Act::go(&up, Stage::Up { passed: left, outer }),
-                    // Equal down to the last bit: it fits, too.
-                    _ if home => Act::go(&[], Stage::Subtract { first: true, borrow: 0, passed: 0, outer }),
-                    (0, 1) => Act::go(&down, Stage::Down { left: left - mark, outer }),
-                    _ => Act::go(&down, Stage::Compare { left: left - mark, outer }),
+        let top = track.n_marks() - 1;
+        let start = (Stage::Round { first: true }, end);
+        let subtract = Stage::Subtract { borrow: 0, passed: None };
+        let exits = self.explore(start, 1, |&(stage, outer), view| {
+            let go = |moves: &[(Tape, i8)], stage| Act::go(moves, (stage, outer));
+            match stage {
+                Stage::Round { first: true } => go(&next, Stage::Top),
+                // At home the last round is over.
+                Stage::Round { .. } => match view.read(Tape::Outer) {
+                    1 if outer == 0 => Act::exit(0),
+                    mark => Act::go(&next, (Stage::Top, outer - mark)),
+                },
+                Stage::Top if view.read(Tape::Product) == 1 => go(&down, Stage::Down { left: top }),
+                Stage::Top => go(&down, Stage::Compare { left: top }),
+                Stage::Compare { left } => {
+                    let mark = track.mark(view);
+                    match [Tape::Divisor, Tape::Product].map(|tape| view.read(tape)) {
+                        [1, 0] => go(&up, Stage::Up { passed: left }),
+                        // All bits are equal: the divisor fits.
+                        _ if mark == 1 && left == 0 => go(&[], subtract),
+                        [0, 1] => go(&down, Stage::Down { left: left - mark }),
+                        _ => go(&down, Stage::Compare { left: left - mark }),
+                    }
                 }
-            }
-            Stage::Down { left, outer } => match track.mark(bits).0 {
-                1 if left == 0 => Act::go(&[], Stage::Subtract { first: true, borrow: 0, passed: 0, outer }),
-                mark => Act::go(&down, Stage::Down { left: left - mark, outer }),
-            },
-            Stage::Subtract { first, borrow, passed, outer } => {
-                let (mark, bits) = track.mark(bits);
-                let passed = if first { 0 } else { passed + mark };
-                if !first && mark == 1 && track.is_end(passed) {
-                    let over = Stage::Round { outer, first: false };
-                    return Act::go(&[], over).writing(PRODUCT, 0).writing(QUOTIENT, 1);
+                Stage::Down { left } => match track.mark(view) {
+                    1 if left == 0 => go(&[], subtract),
+                    mark => go(&down, Stage::Down { left: left - mark }),
+                },
+                Stage::Subtract { borrow, passed } => {
+                    let Some(passed) = passed.map_or(Some(0), |passed| track.advance(passed, view)) else {
+                        let over = go(&[], Stage::Round { first: false });
+                        return over.writing(Tape::Product, 0).writing(Tape::Quotient, 1);
+                    };
+                    let [divisor, rest] = [Tape::Divisor, Tape::Product].map(|tape| view.read(tape));
+                    let (value, borrow) = difference(rest, divisor, borrow);
+                    let next = Stage::Subtract { borrow, passed: Some(passed) };
+                    go(&up, next).writing(Tape::Product, value)
                 }
-                let (value, borrow) = difference(bits[1], bits[0], borrow);
-                Act::go(&up, Stage::Subtract { first: false, borrow, passed, outer }).writing(PRODUCT, value)
-            }
-            Stage::Up { passed, outer } => {
-                let mark = track.mark(bits).0;
-                if mark == 1 && track.is_end(passed + mark) {
-                    return Act::go(&[], Stage::Round { outer, first: false }).writing(QUOTIENT, 0);
-                }
-                Act::go(&up, Stage::Up { passed: passed + mark, outer })
+                Stage::Up { passed } => match track.advance(passed, view) {
+                    Some(passed) => go(&up, Stage::Up { passed }),
+                    None => go(&[], Stage::Round { first: false }).writing(Tape::Quotient, 0),
+                },
             }
         });
         self.cur = exits[0];
     }
 
-    /// From the top of the divisor back to the lowest bits, leaving zeros.
+    /// Moves back from the top of the divisor to the lowest bits, and clears the remainder.
     fn clear_remainder(&mut self, track: &Track) {
-        let walkers = [DIVISOR, PRODUCT].map(|tape| Walker { tape, from: 0, to: u32::MAX });
-        let top = track.end() - 1;
-        self.sweep(&track.looked_at(), |state, bits| match state {
+        let walkers = [Tape::Divisor, Tape::Product].map(Walker::whole);
+        let top = track.n_marks() - 1;
+        self.sweep(|state, view| match state {
             None => Act::go(&track.moves(&walkers, 0, false), Some(top)),
-            Some(left) => track.back(&walkers, left, track.mark(bits).0, Some, 0).writing(PRODUCT, 0),
+            Some(left) => track.back(&walkers, left, view, Some, 0).writing(Tape::Product, 0),
         });
     }
 }

@@ -1,19 +1,19 @@
-//! Products and quotients are long, so they are compiled once and called from everywhere.
+//! Routines: products and quotients need many states, so they are compiled once and called.
 //!
-//! A call writes its number on `product`, to the left of its start cell; at the end of the routine that number
-//! selects the caller to return to.
+//! A call writes its number on `product`, to the left of its start cell. At the end of the routine the number selects
+//! the call to which to return.
 
 use super::{
     Generator,
-    bit_serial::At,
+    bit_serial::Operand,
     graph::{Arrow, Node},
-    position::Pos,
+    position::{Pos, Spot},
     product::Product,
-    tapes::PRODUCT,
+    tapes::Tape,
 };
 use crate::core::{Expr, Op, Ty};
 
-/// A part of the machine that is made once and called from several places.
+/// A part of the machine that is compiled once for all its calls.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Routine {
     Product(Product),
@@ -21,24 +21,24 @@ pub(super) enum Routine {
 }
 
 impl Generator<'_> {
-    /// Computes a product or a quotient; says where it is left and how many bits are there.
-    pub(super) fn leave(&mut self, expr: &Expr) -> (At, u32) {
-        let ty = expr.ty();
-        match expr {
+    /// Computes a product or a quotient on its own tape.
+    pub(super) fn product_or_quotient(&mut self, expr: &Expr) -> Operand {
+        let (ty, width) = (expr.ty(), expr.ty().width());
+        let spot = match expr {
             Expr::Binary(Op::Div, a, b) => {
                 self.quotient(ty, a, b);
-                (At::Quotient, ty.width())
+                Spot::new(Tape::Quotient, width, 0)
             }
             Expr::Binary(op, a, b) => {
-                self.product(*op, a, b, ty.width());
-                (At::Product, ty.width())
+                self.product(*op, a, b, width);
+                Spot::new(Tape::Product, 1, 0)
             }
-            // Nothing else is left anywhere.
-            _ => (At::Quotient, ty.width()),
-        }
+            other => unreachable!("a product or a quotient, not another {}", other.ty()),
+        };
+        Operand { spot, width }
     }
 
-    /// Goes to a routine and on from where it comes back.
+    /// Calls a routine, and continues where it returns.
     pub(super) fn call(&mut self, routine: Routine) {
         self.place_rulers(&Pos::default());
         let from = self.here();
@@ -50,9 +50,9 @@ impl Generator<'_> {
     }
 
     pub(super) fn routine_bodies(&mut self) {
-        // Quotients call nothing, and nor do products.
+        // Routines do not call routines.
         for (routine, calls) in std::mem::take(&mut self.routines) {
-            // Steps inside belong to the line of the only call, or to no line; see `Graph::write`.
+            // The states belong to the line of the only call, or to no line if there are several calls.
             self.line = match calls[..] {
                 [(from, _)] => self.graph.line(from),
                 _ => 0,
@@ -67,7 +67,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Joins calls to a routine whose end is the current state.
+    /// Connects a routine, which ends in the current state, to its calls.
     fn link(&mut self, entry: Node, calls: &[(Node, Node)]) {
         self.place_rulers(&Pos::default());
         let end = self.here();
@@ -80,26 +80,26 @@ impl Generator<'_> {
         for (number, &(from, _)) in calls.iter().enumerate() {
             self.line = self.graph.line(from);
             self.cur = from;
-            self.single_step(&[(PRODUCT, -1)], None);
+            self.single_step(&[(Tape::Product, -1)], None);
             for bit in 0..n_bits {
                 let value = u8::from(number >> bit & 1 == 1);
                 let last = bit + 1 == n_bits;
-                self.single_step(&[(PRODUCT, if last { 1 } else { -1 })], Some((PRODUCT, value)));
+                self.single_step(&[(Tape::Product, if last { 1 } else { -1 })], Some((Tape::Product, value)));
             }
             for _ in 1..n_bits {
-                self.single_step(&[(PRODUCT, 1)], None);
+                self.single_step(&[(Tape::Product, 1)], None);
             }
             self.jump(entry);
         }
         self.line = 0;
         self.cur = end;
         for _ in 0..n_bits {
-            self.single_step(&[(PRODUCT, -1)], None);
+            self.single_step(&[(Tape::Product, -1)], None);
         }
         self.dispatch(n_bits, 0, calls);
     }
 
-    /// Reads the number of a call, highest bit first, and goes on behind it.
+    /// Reads the number of a call, highest bit first, and returns to it.
     fn dispatch(&mut self, n_bits: u32, known: usize, calls: &[(Node, Node)]) {
         let from = self.here();
         for bit in 0..2 {
@@ -108,8 +108,8 @@ impl Generator<'_> {
                 continue;
             }
             let next = if n_bits == 1 { calls[number].1 } else { self.new_node() };
-            let arrow = Arrow::to(next).read(PRODUCT, u8::from(bit == 1)).write(PRODUCT, 0);
-            let arrow = self.moving(arrow, &[(PRODUCT, 1)]);
+            let arrow = Arrow::to(next).read(Tape::Product, u8::from(bit == 1)).write(Tape::Product, 0);
+            let arrow = self.moving(arrow, &[(Tape::Product, 1)]);
             self.graph.arrow(from, arrow);
             if n_bits > 1 {
                 self.cur = next;

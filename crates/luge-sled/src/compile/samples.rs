@@ -5,32 +5,34 @@ use luge_machine::SampleUse;
 
 use super::{
     Generator,
-    data::{DataPos, LEFT, RIGHT},
+    data::{LEFT, RIGHT},
     graph::Arrow,
-    tapes::{DATA, END, FEATURE, MARKS},
+    position::Head,
+    tapes::{END, FEATURE, Tape},
 };
 use crate::core::Affine;
 
 impl Generator<'_> {
-    /// From the marker to where the program begins: on the first sample, or, on a stream, behind a batch that is used up.
+    /// Moves from the marker to where the program begins: to the first sample or, on a stream, behind a batch that is used up.
     pub(super) fn find_data(&mut self) {
-        self.single_step(&[(DATA, 1)], None);
+        self.single_step(&[(Tape::Data, 1)], None);
         if self.core.takes {
             self.until_marks(RIGHT, &[END]);
-            self.pos.data = DataPos::Inside(Affine::constant(self.n_numbers()));
+            self.pos.put(Tape::Data, Head::At(Affine::constant(self.n_numbers())));
         }
     }
 
-    /// On to the next sample. Behind the last of its batch a batch is taken and its labels latched, on the way back to the first.
+    /// Moves to the next sample. Behind the last of a batch the machine takes a batch and latches its labels, on the way back to
+    /// the first sample.
     pub(super) fn take_sample(&mut self) {
         self.go_behind_sample();
         let from = self.here();
         let [next, take, latch, back] = [(); 4].map(|()| self.new_node());
-        self.graph.arrow(from, Arrow::to(next).read(MARKS, FEATURE));
-        self.graph.arrow(from, Arrow::to(take).read(MARKS, END));
+        self.graph.arrow(from, Arrow::to(next).read(Tape::Marks, FEATURE));
+        self.graph.arrow(from, Arrow::to(take).read(Tape::Marks, END));
         self.graph.uses(take, SampleUse::Take);
         self.graph.uses(latch, SampleUse::Latch);
-        // A batch has at least two numbers of two bits, so that these steps end inside it.
+        // A batch has at least two numbers of two bits, so these steps end inside it.
         for (from, to) in [(take, latch), (latch, back)] {
             let arrow = self.moving(Arrow::to(to), &LEFT);
             self.graph.arrow(from, arrow);
@@ -40,17 +42,17 @@ impl Generator<'_> {
         self.single_step(&RIGHT, None);
         self.jump(next);
         self.cur = next;
-        self.pos.data = DataPos::Inside(Affine::default());
+        self.pos.put(Tape::Data, Head::At(Affine::default()));
     }
 
-    /// To where the current sample ends.
+    /// Moves right behind the current sample.
     pub(super) fn go_behind_sample(&mut self) {
-        let behind = DataPos::Inside(Affine::constant(self.n_numbers()));
-        if self.pos.data == DataPos::Anywhere {
-            self.want_data(&behind);
+        let behind = Head::At(Affine::constant(self.n_numbers()));
+        if self.pos.head(Tape::Data) == Head::Anywhere {
+            self.want(Tape::Data, behind.clone());
         } else {
             self.next_sample();
         }
-        self.pos.data = behind;
+        self.pos.put(Tape::Data, behind);
     }
 }

@@ -1,9 +1,6 @@
 //! Statements.
 
-use super::{
-    BackendError, Generator,
-    tapes::{self, Tape},
-};
+use super::{BackendError, Generator, tapes::Tape};
 use crate::core::{Expr, Place, Shown, Stmt, StmtKind, Ty};
 
 impl Generator<'_> {
@@ -24,26 +21,24 @@ impl Generator<'_> {
                 let branches = self.condition(cond);
                 self.resume(branches.fails);
                 self.block(otherwise)?;
-                let fails = self.way_end();
+                let fails = self.branch_end();
                 self.resume(branches.holds);
                 self.block(then)?;
-                let holds = self.way_end();
+                let holds = self.branch_end();
                 self.line = stmt.line;
                 self.join(vec![fails, holds]);
             }
-            StmtKind::While { before, condition, body } => {
-                self.while_loop(before, condition, body, stmt.line)?
-            }
-            StmtKind::For(body) => self.for_loop(body, stmt.line)?,
-            StmtKind::Repeat { times, counter, body } => self.repeat(*times, *counter, body, stmt.line)?,
-            StmtKind::EachSample(body) => self.each_sample(body, stmt.line)?,
+            StmtKind::While { before, condition, body } => self.while_loop(before, condition, body)?,
+            StmtKind::For(body) => self.for_loop(body)?,
+            StmtKind::Repeat { times, counter, body } => self.repeat(*times, *counter, body)?,
+            StmtKind::EachSample(body) => self.each_sample(body)?,
             StmtKind::Take => self.take_sample(),
             StmtKind::Break => self.leave_loop(),
             StmtKind::Continue => self.next_round(),
-            StmtKind::Write(tape, cond) => self.write_bit(cond, |_| tapes::own(*tape)),
+            StmtKind::Write(tape, cond) => self.write_bit(cond, |_| Tape::Own(*tape)),
             StmtKind::Shift(tape, offset) => {
                 let offset = if *offset < 0 { -1 } else { 1 };
-                self.single_step(&[(tapes::own(*tape), offset)], None);
+                self.single_step(&[(Tape::Own(*tape), offset)], None);
             }
             StmtKind::Print(parts) => self.check_indices(parts),
             StmtKind::Reject => {
@@ -54,7 +49,7 @@ impl Generator<'_> {
         Ok(())
     }
 
-    /// Machines show nothing, but an index outside of its array ends the run here, too.
+    /// Machines do not print, but an index out of bounds rejects the run here, too.
     fn check_indices(&mut self, parts: &[Shown]) {
         for part in parts {
             match part {
@@ -83,7 +78,7 @@ impl Generator<'_> {
         });
     }
 
-    /// Writes whether a condition holds, where the head of the tape is that `approach` chooses.
+    /// Writes whether a condition holds. In each branch `approach` moves a head to the cell and returns its tape.
     fn write_bit(&mut self, bit: &Expr, approach: impl Fn(&mut Self) -> Tape) {
         let branches = self.condition(bit);
         let mut ends = Vec::new();
@@ -93,7 +88,7 @@ impl Generator<'_> {
                 let tape = approach(self);
                 self.single_step(&[], Some((tape, bit)));
             }
-            ends.push(self.way_end());
+            ends.push(self.branch_end());
         }
         self.join(ends);
     }

@@ -2,9 +2,9 @@
 
 use super::{
     Generator,
-    bit_serial::{At, Operand, Pass, Root, Sym, Tail},
+    bit_serial::{Operand, Pass, Sym, Tail},
     operands::{Target, is_word, tree},
-    position::WayEnd,
+    position::BranchEnd,
     product::Summand,
 };
 use crate::core::{Expr, Op, Place};
@@ -15,7 +15,7 @@ impl Generator<'_> {
         let mut temporaries = Vec::new();
         let spot = self.place_spot(place, width, &mut temporaries);
         if !spot.walks.is_empty() && !is_one_pass(value) {
-            // What takes several passes cannot find a computed place again.
+            // A computed index can be followed only once, by the last of several passes.
             let word = self.copied(value, &[], &mut temporaries);
             self.compute(&word, &Target { spot, width, place: Some(place) });
         } else {
@@ -24,7 +24,7 @@ impl Generator<'_> {
         self.free(&temporaries);
     }
 
-    /// Computes a number where it is wanted.
+    /// Computes a number and writes it to the target.
     pub(super) fn compute(&mut self, value: &Expr, target: &Target<'_>) {
         if let Some(summand) = summand(value, target) {
             return self.accumulate(&summand, target);
@@ -46,22 +46,19 @@ impl Generator<'_> {
     }
 
     fn in_one_pass(&mut self, value: &Expr, target: &Target<'_>, tail: Tail) -> Vec<usize> {
-        let resolved = self.resolve(&[tree(value)], Some(target));
-        let exits = self.pass(&Pass {
-            root: &resolved.root,
-            operands: &resolved.operands,
-            target: Some((&target.spot, target.width)),
-            width: value.ty().width(),
-            tail,
-        });
-        self.free(&resolved.temporaries);
+        let (tree, width) = (tree(value), value.ty().width());
+        let mut temporaries = Vec::new();
+        let operands = self.resolve(&tree, Some(target), &mut temporaries);
+        let target = Some((&target.spot, target.width));
+        let exits = self.pass(&Pass { root: &tree.sym, operands: &operands, target, width, tail });
+        self.free(&temporaries);
         exits
     }
 
-    /// Negates a word where it is.
+    /// Negates a word in place.
     pub(super) fn negate(&mut self, target: &Target<'_>) {
-        let operands = [Operand { at: At::Memory(target.spot.clone()), width: target.width }];
-        let root = Root::Value(Sym::Negate(Box::new(Sym::Leaf(0))));
+        let operands = [Operand { spot: target.spot.clone(), width: target.width }];
+        let root = Sym::Negate(Box::new(Sym::Leaf));
         let (width, target) = (target.width, Some((&target.spot, target.width)));
         self.pass(&Pass { root: &root, operands: &operands, target, width, tail: Tail::Nothing });
     }
@@ -70,15 +67,15 @@ impl Generator<'_> {
         let exits = self.in_one_pass(e, target, Tail::Fork);
         let other = Some((exits[1], self.pos.clone()));
         self.negate(target);
-        let negative = self.way_end();
+        let negative = self.branch_end();
         self.join(vec![negative, other]);
     }
 
-    /// Computes a value on one of several ways, and says where the way ends.
-    fn computed_after(&mut self, way: WayEnd, value: &Expr, target: &Target<'_>) -> WayEnd {
-        self.resume(way);
+    /// Computes a value in one of several branches, and returns the branch's new end.
+    fn computed_after(&mut self, branch: BranchEnd, value: &Expr, target: &Target<'_>) -> BranchEnd {
+        self.resume(branch);
         self.compute(value, target);
-        self.way_end()
+        self.branch_end()
     }
 
     fn sign(&mut self, e: &Expr, target: &Target<'_>) {
@@ -109,7 +106,7 @@ impl Generator<'_> {
     }
 }
 
-/// Whether a number is where it is wanted already.
+/// Whether the target already holds a number.
 fn is_there(value: &Expr, target: &Target<'_>) -> bool {
     match (value, target.place) {
         (Expr::Variable { slot, .. }, Some(Place::Slot(other))) => slot == other,
@@ -120,7 +117,7 @@ fn is_there(value: &Expr, target: &Target<'_>) -> bool {
     }
 }
 
-/// The product that is added to what is at the target, if that is all that happens to it.
+/// The product that a value adds to the target, if it does nothing else.
 fn summand<'e>(value: &'e Expr, target: &Target<'_>) -> Option<Summand<'e>> {
     let Expr::Binary(add @ (Op::Add | Op::Sub), a, b) = value else { return None };
     let product = |old: &Expr, product: &'e Expr| match product {
@@ -134,7 +131,7 @@ fn summand<'e>(value: &'e Expr, target: &Target<'_>) -> Option<Summand<'e>> {
     summand.filter(|_| target.spot.walks.is_empty() && target.width == value.ty().width())
 }
 
-/// Whether a value is written once, in a single pass.
+/// Whether a single pass writes a value.
 fn is_one_pass(value: &Expr) -> bool {
     is_word(value) || !matches!(value, Expr::Binary(Op::Min | Op::Max, ..) | Expr::Abs(_) | Expr::Sign(_))
 }

@@ -2,12 +2,28 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-use luge_machine::{Input, Simulator, SymbolId, TapeId};
-use luge_sled::{Compiled, Outcome, Sizes, Verdict, compile, interpret};
+use luge_machine::{Diagnostic, Input, Simulator, SymbolId, TapeId};
+use luge_sled::{BackendError, Compiled, Outcome, Program, Settings, Sizes, Verdict};
 
 /// Sizes with this many columns and bits.
 pub(crate) fn sizes(n_features: usize, n_labels: usize, integer: u32, fraction: u32) -> Sizes {
     Sizes { n_features, n_labels, integer, fraction }
+}
+
+/// Interprets a program on samples.
+pub(crate) fn interpret(
+    source: &str,
+    sizes: &Sizes,
+    samples: &[Vec<i64>],
+    limit: u64,
+) -> Result<Outcome, Vec<Diagnostic>> {
+    Ok(Program::new(source, sizes, &Settings::default())?.interpret(samples, limit))
+}
+
+/// Compiles a correct program.
+pub(crate) fn compile(source: &str, sizes: &Sizes) -> Result<Compiled, BackendError> {
+    let program = Program::new(source, sizes, &Settings::default());
+    program.unwrap_or_else(|findings| refuse(source, &findings)).compile()
 }
 
 /// The machine's input: a marker, then all numbers with their marks.
@@ -99,7 +115,7 @@ pub(crate) fn agree(source: &str, sizes: &Sizes, samples: &[Vec<i64>], limit: u6
     (reference, steps)
 }
 
-pub(crate) fn refuse(source: &str, findings: &[luge_machine::Diagnostic]) -> ! {
+pub(crate) fn refuse(source: &str, findings: &[Diagnostic]) -> ! {
     let lines: Vec<String> = findings.iter().map(|finding| finding.one_line(source)).collect();
     panic!("{}\n{source}", lines.join("\n"));
 }

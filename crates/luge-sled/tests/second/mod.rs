@@ -1,4 +1,4 @@
-//! A second interpreter of Sled, written from docs/sled.md alone: it shares no code with the crate, not even the parser.
+//! A second interpreter of Sled, written from docs/sled.md alone. It shares no code with the crate, not even the parser.
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
@@ -32,7 +32,7 @@ struct Machine<'p> {
     n_taken: usize,
     random: i128,
     tapes: BTreeMap<String, (i64, BTreeSet<i64>)>,
-    /// Whether numbers are exact, as in `predict`: nothing has a type.
+    /// Whether numbers are exact, as in `predict`, where types have no effect.
     exact: bool,
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn run(source: &str, sizes: &Sizes, samples: &[Vec<i64>]) -> (Verdict
     (verdict, flat)
 }
 
-/// What `predict` gives for counts of 2^-fraction.
+/// The result of `predict`, for numbers in units of 2^-fraction.
 pub(crate) fn predict(source: &str, sizes: &Sizes, x: &[i64], theta: &[i64]) -> Vec<f64> {
     let program = parse::program(source);
     let mut machine = machine(&program, sizes, &[]);
@@ -115,7 +115,7 @@ fn flatten(value: &Value, into: &mut Vec<i64>) {
 }
 
 impl Machine<'_> {
-    /// A value for something of this shape; exact numbers have none.
+    /// Converts a value to a shape; in `predict` numbers stay exact.
     fn fitted(&self, value: Value, shape: &Shape) -> Value {
         if self.exact { value } else { fit(value, shape) }
     }
@@ -170,7 +170,7 @@ impl Machine<'_> {
         done
     }
 
-    /// Says whether the loop goes on.
+    /// Returns whether the loop continues.
     fn round(&mut self, body: &[Stmt]) -> Done<bool> {
         match self.block(body) {
             Ok(()) | Err(End::Continue) => Ok(true),
@@ -290,7 +290,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Elements of a whole array, each of which becomes that of a list.
+    /// Assigns an array to a slice. Each element gets the type of the one that it replaces.
     fn assign_slice(&mut self, array: &Expr, [from, to]: [&Expr; 2], value: &Expr) -> Done<()> {
         let Expr::Name(name) = array else { panic!("a slice of a name") };
         let (from, to) = (position(&self.value(from)?), position(&self.value(to)?));
@@ -310,7 +310,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A number of the sample, 0 before there is one.
+    /// A number of the current sample; 0 before the first.
     fn datum(&self, at: usize) -> Value {
         let raw = self.sample.map_or(0, |sample| self.samples[sample][at]);
         Value::Number(Fix(self.sizes.integer, self.sizes.fraction), raw.into())
@@ -334,7 +334,7 @@ impl Machine<'_> {
         Ok(match expr {
             Expr::Number(n, d) => Value::Exact(*n, *d),
             Expr::Bool(bit) => Value::Bit(*bit),
-            // A function's own names hide the data.
+            // The names of a function hide the data.
             Expr::Name(name) if self.scopes[1..].iter().any(|scope| scope.contains_key(name)) => {
                 self.find(name).clone()
             }
@@ -417,7 +417,7 @@ impl Machine<'_> {
             own.insert(name.clone(), self.fitted(value, &shape));
         }
         let outside = self.scopes.split_off(1);
-        // The learner's weights are no name of a function, but theirs is the second scope.
+        // Functions do not see the learner's weights, which are in the second scope.
         self.scopes.extend([BTreeMap::new(), own]);
         let result = self.shape(&function.result);
         let value = match function.body.iter().try_for_each(|stmt| self.stmt(stmt)) {
@@ -431,7 +431,7 @@ impl Machine<'_> {
     }
 }
 
-/// An element; an index outside of the array ends the run.
+/// An element. An index out of bounds ends the run.
 fn element(array: Value, index: &Value) -> Done<Value> {
     let Value::Array(elements) = array else { panic!("an array") };
     let at = usize::try_from(position(index)).ok().filter(|&at| at < elements.len());

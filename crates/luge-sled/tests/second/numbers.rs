@@ -17,7 +17,7 @@ impl Fix {
         value.clamp(-self.half(), self.half() - 1)
     }
 
-    /// An exact fraction, to the nearest, ties to even.
+    /// Rounds an exact fraction to nearest, ties to even.
     pub(super) fn nearest(self, (numerator, denominator): (i128, i128)) -> i128 {
         let scaled = numerator << self.1;
         let below = scaled.div_euclid(denominator);
@@ -29,7 +29,7 @@ impl Fix {
     }
 }
 
-/// What an expression is: exact numbers are literals, constants and variables of loops.
+/// The value of an expression. Literals, constants and loop variables are exact.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Value {
     Exact(i128, i128),
@@ -55,7 +55,7 @@ pub(super) fn zero(shape: &Shape) -> Value {
     }
 }
 
-/// The value as one of a shape: exact numbers take its type.
+/// Converts a value to a shape: exact numbers get its type.
 pub(super) fn fit(value: Value, shape: &Shape) -> Value {
     match (value, shape) {
         (Value::Exact(n, d), Shape::Number(ty)) => Value::Number(*ty, ty.nearest((n, d))),
@@ -66,7 +66,7 @@ pub(super) fn fit(value: Value, shape: &Shape) -> Value {
     }
 }
 
-/// The same for the shape of another value.
+/// Converts a value to the shape of another.
 pub(super) fn fit_like(value: Value, other: &Value) -> Value {
     match (value, other) {
         (Value::Exact(n, d), Value::Number(ty, _)) => Value::Number(*ty, ty.nearest((n, d))),

@@ -1,9 +1,9 @@
-//! A reader of Sled for the second interpreter.
+//! The parser of the second interpreter.
 
 /// An expression.
 #[derive(Clone, Debug)]
 pub(crate) enum Expr {
-    /// A literal: so many units of one over the second number.
+    /// A literal: a numerator and a denominator.
     Number(i128, i128),
     Bool(bool),
     Name(String),
@@ -102,7 +102,7 @@ fn tokens(source: &str) -> Vec<String> {
     }
 }
 
-/// Binary operators, the loosest first.
+/// Binary operators, lowest precedence first.
 const LEVELS: [&[&str]; 9] = [
     &["||"],
     &["&&"],
@@ -120,7 +120,7 @@ struct Reader {
     at: usize,
 }
 
-/// Reads a program that is known to be right.
+/// Parses a program that is known to be correct.
 pub(crate) fn program(source: &str) -> Program {
     let mut reader = Reader { tokens: tokens(source), at: 0 };
     let mut program = Program::default();
@@ -199,7 +199,7 @@ impl Reader {
         Function { name, parameters, result, body: self.block() }
     }
 
-    /// Sizes are sums: a `>` ends them.
+    /// Sizes are parsed as sums, so that a `>` ends them.
     fn size(&mut self) -> Box<Expr> {
         Box::new(self.expr(7))
     }

@@ -1,8 +1,8 @@
-//! Assignments whose right side mentions the place that is assigned to.
+//! Assignments whose right side uses the target.
 
 use super::{TYPES, Writer};
 
-/// Places of numbers and the numbers of their types; `I` stands for the variable of a loop over 0 and 1.
+/// Places of numbers and the indices of their types; `I` stands for the variable of a loop over 0 and 1.
 pub(crate) const PLACES: [(&str, usize); 16] = [
     ("a0", 0),
     ("v[1]", 0),
@@ -22,7 +22,7 @@ pub(crate) const PLACES: [(&str, usize); 16] = [
     ("ints[max(min(ints[1], 2), 0)]", 2),
 ];
 
-/// What becomes of the place `P` of type `T`.
+/// Values for the place `P` of type `T`.
 pub(crate) const SHAPES: [&str; 22] = [
     "(P >> 1)",
     "(P << 1)",
@@ -61,7 +61,7 @@ pub(crate) const BIT_SHAPES: [&str; 6] = [
 ];
 
 impl Writer {
-    /// An assignment in which a place stands on both sides.
+    /// An assignment with the same place on both sides.
     pub(super) fn aliased(&mut self) {
         if self.dice.roll(6) == 5 {
             let name = BIT_PLACES[self.dice.roll(BIT_PLACES.len())];

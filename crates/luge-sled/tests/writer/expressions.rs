@@ -6,11 +6,11 @@ use super::{TYPES, Writer};
 pub(crate) const NUMBER_OPERATORS: [&str; 12] =
     ["+", "-", "*", "/", "+|", "-|", "*|", "*~", "%", "&", "|", "^"];
 
-/// What else a number is made of numbers with.
+/// Functions and other operators with numbers as operands.
 pub(crate) const NUMBER_FUNCTIONS: [&str; 12] =
     ["negation", "<<", ">>", "<< k", ">> k", "min", "max", "relu", "abs", "sign", "as", "as|"];
 
-/// Numbers without numbers inside.
+/// Numbers without operands.
 pub(crate) const NUMBERS: [&str; 6] =
     ["a variable", "an element", "x", "y", "a literal", "a loop's variable"];
 
@@ -19,7 +19,7 @@ pub(crate) const COMPARISONS: [&str; 6] = ["<", "<=", ">", ">=", "==", "!="];
 /// Operators between two conditions.
 pub(crate) const BIT_OPERATORS: [&str; 7] = ["&&", "||", "bits ==", "bits !=", "bits ^", "bits &", "bits |"];
 
-/// Conditions without anything inside.
+/// Conditions without operands.
 pub(crate) const BITS: [&str; 7] =
     ["a flag", "t.read()", "a constant", "bits[]", "grid[][]", "a loop's order", "a guarded index"];
 
@@ -38,7 +38,7 @@ impl Writer {
         self.within("a variable", |w| options[w.dice.roll(options.len())].to_owned())
     }
 
-    /// An element that a loop's variable or a computed index leads to, now and then.
+    /// Sometimes an element at a loop variable or a computed index.
     fn element(&mut self, ty: usize) -> Option<String> {
         if ty > 2 || self.dice.roll(2) > 0 {
             return None;
@@ -60,7 +60,7 @@ impl Writer {
             self.loops.iter().filter(|(_, rounds)| *rounds <= length).cloned().collect();
         match self.dice.roll(6) {
             0 => self.dice.roll(length).to_string(),
-            // In arrays of two it may lie outside, and ends the run.
+            // In arrays of two it can be out of bounds, which ends the run.
             1 if length > 2 || self.dice.roll(4) == 0 => "k".to_owned(),
             1 => "min(k, 1)".to_owned(),
             _ if fitting.is_empty() => self.dice.roll(length).to_string(),
@@ -75,7 +75,7 @@ impl Writer {
         }
     }
 
-    /// An index of the two features; a computed one may lie outside, and ends the run.
+    /// An index of the two features. A computed one can be out of bounds, which ends the run.
     fn index_of_sample(&mut self) -> String {
         match self.dice.roll(4) {
             0 => "min(k, 1)".to_owned(),
@@ -118,7 +118,7 @@ impl Writer {
                 let op = ["<<", ">>"][self.dice.roll(2)];
                 self.within(op, |w| {
                     let value = w.number(ty, d);
-                    // Further than any number is wide, now and then.
+                    // Sometimes by more than the width of any number.
                     let by = match w.dice.roll(10) {
                         9 => 40,
                         by => by,
@@ -150,7 +150,7 @@ impl Writer {
                 let op = ["<< k", ">> k"][self.dice.roll(2)];
                 self.within(op, |w| {
                     let value = w.number(ty, d);
-                    // Below 0, now and then, which ends the run.
+                    // Sometimes below 0, which ends the run.
                     let by = ["k", "k", "k", "(k + k)", "ints[1]"][w.dice.roll(5)];
                     format!("({value} {} {by})", &op[..2])
                 })
@@ -211,7 +211,7 @@ impl Writer {
                 None => self.within("a flag", |_| "q".to_owned()),
             },
             11 => self.within("grid[][]", |w| format!("grid[{}][{}]", w.index(2), w.index(3))),
-            // The index may lie outside, but is never evaluated: k is at most 2.
+            // The index can be out of bounds, but is then not evaluated: k is at most 2.
             13 => self.within("a guarded index", |w| match w.dice.roll(2) {
                 0 => "((k > 2) && (q ^ (v[k + 1] > 0)))".to_owned(),
                 _ => "((k < 3) || (((v[k + 1] > 0) as int<5>) == 1))".to_owned(),

@@ -8,7 +8,7 @@ pub(crate) mod tally;
 
 use tally::Tally;
 
-/// Numbers to draw decisions from; when they run out every decision is the first choice, which ends everything.
+/// Numbers that decide. After the last one every decision is the first choice, which ends the program.
 struct Dice {
     numbers: Vec<u8>,
     at: usize,
@@ -28,13 +28,13 @@ struct Writer {
     text: String,
     indent: usize,
     n_names: usize,
-    /// Loops over the data around; on a stream there is always a sample.
+    /// Number of enclosing loops over the data; at least 1 on a stream.
     in_data: usize,
     /// Whether samples are taken from a stream.
     takes: bool,
-    /// Variables of loops around, and how far each goes.
+    /// The variables of enclosing loops, and their bounds.
     loops: Vec<(String, usize)>,
-    /// Whether `break` and `continue` have a loop.
+    /// Whether `break` and `continue` are allowed.
     breakable: bool,
     tally: Tally,
 }
@@ -53,7 +53,7 @@ const ARRAYS: [&str; 10] = [
     "bits[0..2] = [q, p ^ bits[0]];",
 ];
 
-/// The types of the variables `a` to `f`, and of the flags `p` and `q`: the data's own, wider, narrower, other points.
+/// The types of variables: that of the data, a wider one, a narrower one, and one with another point.
 const TYPES: [&str; 4] = ["fix<I,F>", "fix<I + 3,F>", "int<5>", "fix<2,4>"];
 
 impl Writer {
@@ -174,7 +174,7 @@ impl Writer {
                 w.in_data -= 1;
                 w.line("}");
             }),
-            // Counts, so that it ends.
+            // A counter makes it end.
             _ => self.within("while", |w| {
                 let (name, condition) = (w.name("w"), w.condition(1));
                 w.line(&format!("let {name}: int<3> = 3;"));
@@ -186,13 +186,13 @@ impl Writer {
         }
     }
 
-    /// A name that no other has.
+    /// A new name.
     fn name(&mut self, letter: &str) -> String {
         self.n_names += 1;
         format!("{letter}{}", self.n_names - 1)
     }
 
-    /// An assertion that holds, seldom one that may fail, or a `reject`: what ends a run hides what comes after it.
+    /// An assertion that holds. One that can fail, and `reject`, are rare, because they hide what comes after them.
     fn assertion(&mut self) {
         let condition = self.condition(1);
         match self.dice.roll(12) {
@@ -203,7 +203,7 @@ impl Writer {
         }
     }
 
-    /// The features in some order, up, down, or as an index says.
+    /// Reads the features upwards, downwards, or in the order of an index.
     fn loop_over_features(&mut self) {
         let name = self.name("i");
         let index = [&name, &format!("1 - {name}"), "min(k, 1)", &format!("1 - {name}"), "k"];
@@ -227,7 +227,7 @@ impl Writer {
             (0, Some((outer, rounds))) => (format!("{outer}..{rounds}"), rounds),
             (1, Some((outer, rounds))) => (format!("0..{outer}"), rounds),
             (2, _) => ("0..12".to_owned(), 12),
-            // An integer of k's type; it is no index that is known before.
+            // An integer of k's type, which is not known at compile time.
             (6, _) => ("0..k".to_owned(), 0),
             (7, _) => ("k..3".to_owned(), 0),
             (n, _) => {
@@ -254,12 +254,12 @@ impl Writer {
     }
 }
 
-/// A program that uses everything, from a list of numbers. Its samples are looped over, or taken from a stream.
+/// A random program, decided by a list of numbers. It loops over its samples, or takes them from a stream.
 pub(crate) fn program(numbers: Vec<u8>, takes: bool) -> String {
     tallied_program(numbers, takes).0
 }
 
-/// The program, and what it is made of.
+/// The program and its constructs.
 pub(crate) fn tallied_program(numbers: Vec<u8>, takes: bool) -> (String, Tally) {
     let dice = Dice { numbers, at: 0 };
     let mut writer = Writer {
@@ -319,7 +319,7 @@ learner random(x: [fix<I,F>; 2], y: fix<I,F>) -> theta: [fix<I,F>; 13] {{
     (text, writer.tally)
 }
 
-/// Without tapes: a bit in the place of each.
+/// Replaces each tape by a bit.
 pub(crate) fn without_tapes(source: &str) -> String {
     let lines = source.lines().map(|line| {
         let line = line.replace("let t: tape;", "let t: [bit; 1];").replace("t.read()", "t[0]");
@@ -332,7 +332,7 @@ pub(crate) fn without_tapes(source: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// With an array of labels, if there is more than one; the program reads them in turn.
+/// Replaces the label by an array if there are several labels; the program reads them in turn.
 pub(crate) fn with_labels(source: &str, n_labels: usize) -> String {
     if n_labels == 1 {
         return source.to_owned();

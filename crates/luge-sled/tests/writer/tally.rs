@@ -1,8 +1,8 @@
-//! What random programs are made of: constructs, and which stands directly inside which.
+//! Counts the constructs of random programs, and which of them are directly inside which.
 
 use std::collections::BTreeMap;
 
-/// How often each construct stands directly inside each other one, and by itself.
+/// How often each construct occurs directly inside each other one, and at the top.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Tally {
     pairs: BTreeMap<(&'static str, &'static str), usize>,
@@ -30,7 +30,7 @@ impl Tally {
         self.pairs.get(&(outer, inner)).copied().unwrap_or(0)
     }
 
-    /// A line for each construct: how often it stands anywhere, and what directly inside it.
+    /// A line for each construct: how often it occurs, and what occurs directly inside it.
     pub(crate) fn table(&self) -> String {
         let mut constructs: BTreeMap<&str, (usize, Vec<String>)> = BTreeMap::new();
         for (&(outer, inner), n) in &self.pairs {

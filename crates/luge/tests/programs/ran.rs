@@ -12,7 +12,7 @@ use luge_machine::{
     Simulator, TapeId,
     lowering::{Moves, lower},
 };
-use luge_sled::{Verdict, interpret};
+use luge_sled::{Program, Settings, Verdict};
 
 /// A learner that has run on its data, both ways.
 pub(crate) struct Ran {
@@ -51,7 +51,8 @@ pub(crate) fn run(job: &TrainJob) -> Ran {
     let numbers: Vec<i64> = bits.chunks(width).map(number).collect();
     let samples: Vec<Vec<i64>> = numbers.chunks(n_features + n_labels).map(<[i64]>::to_vec).collect();
 
-    let reference = interpret(text, &sizes, &samples, 100_000_000).expect("a learner that ships");
+    let program = Program::new(text, &sizes, &Settings::default()).expect("a learner that ships");
+    let reference = program.interpret(&samples, 100_000_000);
     assert_eq!(reference.verdict, Verdict::Accepted, "{name}");
     assert_eq!(reference.wraps, [], "{name}: no number is too large");
     let compiled = program::compile(text, name, &sizes, &[]).expect("a learner that ships");

@@ -241,7 +241,8 @@ fn the_program_and_the_interpreter_agree_on_the_samples_taken() {
         let samples: Vec<Vec<i64>> =
             samples_taken(&lesson).into_iter().map(|(x, y)| vec![raw(x), raw(y)]).collect();
         let text = open("stream_mean").text;
-        let reference = luge_sled::interpret(&text, &sizes, &samples, 100_000).unwrap();
+        let program = luge_sled::Program::new(&text, &sizes, &luge_sled::Settings::default()).unwrap();
+        let reference = program.interpret(&samples, 100_000);
         let theta: Vec<i64> = report.theta.iter().map(|&theta| raw(theta)).collect();
         assert_eq!((reference.verdict, reference.theta), (luge_sled::Verdict::Accepted, theta));
     }

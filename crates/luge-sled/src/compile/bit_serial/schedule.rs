@@ -1,76 +1,76 @@
 //! When each part of a pass begins and ends, and what it carries from one position to the next.
 
-use super::{At, Pass, Root, Sym, Tail};
+use std::collections::BTreeSet;
+
+use super::{Pass, Sym, Tail};
 use crate::{
-    compile::{automaton::Walker, tapes::Tape},
+    compile::{
+        automaton::{View, Walker},
+        tapes::Tape,
+    },
     core::Op,
 };
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
+    /// An operand.
     Leaf(usize),
-    Uniform {
-        first: u8,
-        rest: u8,
-    },
+    /// All bits are equal, except perhaps the lowest.
+    Uniform { first: u8, rest: u8 },
+    /// A sum.
     Add(usize, usize),
+    /// A difference.
     Sub(usize, usize),
+    /// `And`, `Or` or `Xor`, bit by bit.
     Bitwise(Op, usize, usize),
+    /// The negative.
     Negate(usize),
+    /// The bits before this distance, the last of which is repeated.
     Wrap(usize, u32),
-    /// Nothing before its time.
+    /// 0 before its start.
     Gate(usize),
+    /// Remembers whether the first is less so far.
     Less(usize, usize),
+    /// Remembers whether both are equal so far.
     Equal(usize, usize),
     /// Remembers the last bit of the result.
     Sign(usize),
-    /// Remembers whether the bits from this distance on are all like the last before it.
+    /// Remembers whether all bits from this distance on equal the one before it.
     Fits(usize, u32),
 }
 
-/// A part of the tree, and when it begins.
+/// A part of the tree and its start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub(super) kind: Kind,
     pub(super) start: u32,
 }
 
-/// A leaf, and when its head moves.
+/// A leaf and its head.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
-    pub(super) tape: Tape,
-    pub(super) start: u32,
-    pub(super) end: u32,
-    /// Whether its last bit is needed later on.
+    pub(super) head: Walker,
+    /// Whether its last bit is needed afterwards.
     pub(super) repeats: bool,
 }
 
-/// A pass with everything in its time.
+/// The timing of a pass.
 pub(super) struct Schedule {
     pub(super) parts: Vec<Part>,
     pub(super) readings: Vec<Reading>,
-    /// Which part is the result, and when it is written where.
+    /// The part that computes the result.
     pub(super) root: usize,
-    pub(super) target: Option<(Tape, u32, u32)>,
+    /// The head that writes the result.
+    pub(super) target: Option<Walker>,
     pub(super) total: u32,
-    /// When the verdict is in: bits beyond the total follow from what is known.
+    /// The distance at which the verdict is known. If it is beyond the total, the bits in between are repeated ones.
     pub(super) verdict_at: u32,
 }
 
 impl Schedule {
     pub(super) fn new(pass: &Pass<'_>) -> Self {
         let mut times: Vec<(Kind, i64)> = Vec::new();
-        let root = match pass.root {
-            Root::Value(sym) => add(sym, 0, &mut times),
-            Root::Less(a, b) => {
-                let (a, b) = (add(a, 0, &mut times), add(b, 0, &mut times));
-                push(&mut times, Kind::Less(a, b), 0)
-            }
-            Root::Equal(a, b) => {
-                let (a, b) = (add(a, 0, &mut times), add(b, 0, &mut times));
-                push(&mut times, Kind::Equal(a, b), 0)
-            }
-        };
+        let root = add(pass.root, 0, &mut times);
         let earliest = times.iter().map(|&(_, start)| start).min().unwrap_or(0).min(0);
         let time = |start: i64| u32::try_from(start - earliest).unwrap_or(u32::MAX);
         let zero = time(0);
@@ -81,12 +81,12 @@ impl Schedule {
                 *width += part.start;
             }
         }
-        let target = pass.target.map(|(spot, width)| (spot.tape, zero, zero + width));
-        let written = target.map_or(0, |(.., end)| end);
+        let target = pass.target.map(|(spot, width)| Walker::new(spot.tape, zero, zero + width));
+        let written = target.map_or(0, |target| target.to);
         match pass.tail {
             Tail::Clamp => parts.push(Part { kind: Kind::Fits(root, written), start: zero }),
             Tail::Relu => parts.push(Part { kind: Kind::Sign(root), start: zero }),
-            Tail::Branch | Tail::Fork if matches!(pass.root, Root::Value(_)) => {
+            Tail::Branch | Tail::Fork if !matches!(pass.root, Sym::Less(..) | Sym::Equal(..)) => {
                 parts.push(Part { kind: Kind::Sign(root), start: zero });
             }
             _ => {}
@@ -98,14 +98,12 @@ impl Schedule {
             let uses = parts.iter().filter(|part| matches!(part.kind, Kind::Leaf(leaf) if leaf == number));
             let start = uses.map(|part| part.start).min().unwrap_or(0);
             let mut end = start + operand.width;
-            if operand.at != At::Product {
+            if operand.spot.tape != Tape::Product {
                 end = end.min(verdict_at.max(written));
             }
             total = total.max(end);
-            readings.push(Reading { tape: operand.at.tape(), start, end: end.max(start), repeats: false });
-        }
-        for reading in &mut readings {
-            reading.repeats = reading.end < verdict_at.max(written);
+            let head = Walker::new(operand.spot.tape, start, end.max(start));
+            readings.push(Reading { head, repeats: head.to < verdict_at.max(written) });
         }
         Self { parts, readings, root, target, total: total.max(1), verdict_at }
     }
@@ -116,19 +114,17 @@ impl Schedule {
             Kind::Wrap(_, end) | Kind::Fits(_, end) => vec![part.start, end],
             _ => vec![part.start],
         }));
-        events.extend(self.readings.iter().flat_map(|reading| [reading.start, reading.end]));
+        let heads = self.readings.iter().map(|reading| reading.head).chain(self.target);
+        events.extend(heads.flat_map(|head| [head.from, head.to]));
         // A product is read to its end, also where fewer bits of it are compared.
         events.push(self.verdict_at);
-        events.extend(self.target.iter().flat_map(|&(_, start, end)| [start, end]));
         events.retain(|&event| event <= self.total);
         events
     }
 
     pub(super) fn walkers(&self) -> Vec<Walker> {
         let mut walkers: Vec<Walker> = Vec::new();
-        let readings = self.readings.iter().map(|r| Walker { tape: r.tape, from: r.start, to: r.end });
-        let target = self.target.map(|(tape, from, to)| Walker { tape, from, to });
-        for walker in readings.chain(target) {
+        for walker in self.readings.iter().map(|reading| reading.head).chain(self.target) {
             match walkers.iter_mut().find(|known| known.tape == walker.tape) {
                 Some(known) => known.to = known.to.max(walker.to),
                 None => walkers.push(walker),
@@ -137,24 +133,23 @@ impl Schedule {
         walkers
     }
 
-    /// Tapes whose bits matter in the part of the way that begins at `at`.
-    pub(super) fn looked_at(&self, at: u32) -> Vec<Tape> {
-        let active = self.readings.iter().filter(|r| r.start <= at && at < r.end);
-        let mut tapes: Vec<Tape> = active.map(|r| r.tape).collect();
-        tapes.sort_unstable();
-        tapes.dedup();
-        tapes
+    /// Reads the tapes whose bits matter in the parts of the track that start at these distances.
+    pub(super) fn read_tapes<const N: usize>(&self, parts: [u32; N], view: &mut View) {
+        let heads = self.readings.iter().map(|reading| reading.head);
+        let is_read = |head: &Walker| parts.iter().any(|&at| head.covers(at));
+        let tapes: BTreeSet<Tape> = heads.filter(is_read).map(|head| head.tape).collect();
+        tapes.into_iter().for_each(|tape| _ = view.read(tape));
     }
 
-    /// What every part remembers after a position, and the result's bit there.
-    pub(super) fn step(&self, memory: &[u8], at: u32, read: impl Fn(Tape) -> u8) -> (Vec<u8>, u8) {
+    /// Computes one position. Returns what every part remembers, and the bit of the result.
+    pub(super) fn step(&self, memory: &[u8], at: u32, mut read: impl FnMut(Tape) -> u8) -> (Vec<u8>, u8) {
         let mut outputs = vec![0; self.parts.len()];
         let mut after = memory.to_vec();
         for (number, part) in self.parts.iter().enumerate() {
             if at < part.start {
                 continue;
             }
-            let (bit, kept) = self.part_step(part, memory[number], at, &outputs, &read);
+            let (bit, kept) = self.part_step(part, memory[number], at, &outputs, &mut read);
             outputs[number] = bit;
             after[number] = kept;
         }
@@ -167,13 +162,13 @@ impl Schedule {
         memory: u8,
         at: u32,
         outputs: &[u8],
-        read: impl Fn(Tape) -> u8,
+        mut read: impl FnMut(Tape) -> u8,
     ) -> (u8, u8) {
         match part.kind {
             Kind::Leaf(leaf) => {
                 let reading = &self.readings[leaf];
-                if at < reading.end {
-                    let bit = read(reading.tape);
+                if at < reading.head.to {
+                    let bit = read(reading.head.tape);
                     (bit, if reading.repeats { bit } else { 0 })
                 } else {
                     (memory, memory)
@@ -212,7 +207,7 @@ impl Schedule {
         }
     }
 
-    /// Which way on: for branches 0 is yes, for results 0 leaves them as they are.
+    /// The verdict: for branches 0 is yes, for results 0 means that they stay as they are.
     pub(super) fn verdict(&self, memory: &[u8]) -> usize {
         let mut memory = memory.to_vec();
         for at in self.total..self.verdict_at {
@@ -230,32 +225,33 @@ impl Schedule {
     }
 }
 
-fn push(times: &mut Vec<(Kind, i64)>, kind: Kind, start: i64) -> usize {
-    times.push((kind, start));
-    times.len() - 1
-}
-
-fn add(sym: &Sym, start: i64, times: &mut Vec<(Kind, i64)>) -> usize {
+/// Appends the parts of an expression, operands before operators, and returns the number of the last.
+fn add(sym: &Sym, start: i64, parts: &mut Vec<(Kind, i64)>) -> usize {
     let kind = match sym {
-        Sym::Leaf(leaf) => Kind::Leaf(*leaf),
+        Sym::Leaf => Kind::Leaf(parts.iter().filter(|(kind, _)| matches!(kind, Kind::Leaf(_))).count()),
         Sym::Uniform { first, rest } => Kind::Uniform { first: *first, rest: *rest },
-        Sym::Add(a, b) => Kind::Add(add(a, start, times), add(b, start, times)),
-        Sym::Sub(a, b) => Kind::Sub(add(a, start, times), add(b, start, times)),
-        Sym::Bitwise(op, a, b) => Kind::Bitwise(*op, add(a, start, times), add(b, start, times)),
-        Sym::Negate(a) => Kind::Negate(add(a, start, times)),
+        Sym::Add(a, b) => Kind::Add(add(a, start, parts), add(b, start, parts)),
+        Sym::Sub(a, b) => Kind::Sub(add(a, start, parts), add(b, start, parts)),
+        Sym::Bitwise(op, a, b) => Kind::Bitwise(*op, add(a, start, parts), add(b, start, parts)),
+        Sym::Negate(a) => Kind::Negate(add(a, start, parts)),
         Sym::Shift(a, by) => {
-            let inner = add(a, start + by, times);
-            if *by <= 0 || times[inner].1 == start + by {
+            let inner = add(a, start + by, parts);
+            if *by <= 0 || parts[inner].1 == start + by {
                 return inner;
             }
-            // What was shifted to the right before has lost those bits.
-            return push(times, Kind::Gate(inner), start + by);
+            // The bits that an earlier shift to the right dropped are lost.
+            parts.push((Kind::Gate(inner), start + by));
+            return parts.len() - 1;
         }
-        Sym::Wrap(a, width) => Kind::Wrap(add(a, start, times), *width),
+        Sym::Wrap(a, width) => Kind::Wrap(add(a, start, parts), *width),
+        Sym::Less(a, b) => Kind::Less(add(a, start, parts), add(b, start, parts)),
+        Sym::Equal(a, b) => Kind::Equal(add(a, start, parts), add(b, start, parts)),
     };
-    push(times, kind, start)
+    parts.push((kind, start));
+    parts.len() - 1
 }
 
+/// Subtracts with a borrow. Returns the bit and the next borrow.
 pub(in crate::compile) fn difference(from: u8, what: u8, borrow: u8) -> (u8, u8) {
     let value = 2 + from - what - borrow;
     (value & 1, u8::from(value < 2))

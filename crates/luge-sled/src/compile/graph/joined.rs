@@ -1,4 +1,4 @@
-//! Two steps in a row become one where the second looks at nothing that the first moves.
+//! Joins two consecutive steps if the second uses no tape on which the first moves.
 
 use std::collections::BTreeSet;
 
@@ -7,17 +7,17 @@ use luge_machine::SampleUse;
 use super::{Arrow, Entry, Graph, MAX_RULES, Node, Shape, n_symbols};
 use crate::compile::tapes::Tape;
 
-/// How many vertices a state may have at most after it took over the rules of the next.
+/// The most vertices of a state that takes over the rules of the next one.
 const MAX_VERTICES: u64 = 32;
 
-/// How many vertices the machine may gain where two steps become one.
+/// The most vertices that the machine may gain per joined step.
 const MAX_GROWTH: u64 = 4;
 
-/// The most steps that become one.
+/// The most steps that are joined to one.
 const MAX_JOINED: usize = 12;
 
 impl Graph {
-    /// Joins steps as long as the machine hardly grows.
+    /// Joins steps where the machine hardly grows.
     pub(super) fn join_steps(&mut self) {
         let mut n_before = vec![0_usize; self.len()];
         for arrow in self.entries.iter().flat_map(|entry| &entry.arrows) {
@@ -42,12 +42,12 @@ impl Graph {
         }
     }
 
-    /// Whether a rule of a state is worth joining with those that follow.
+    /// Whether to join a rule of a state with the rules that follow it.
     fn pays(&self, node: Node, number: usize, n_before: &[usize]) -> bool {
         let entry = &self.entries[node];
         let arrow = &entry.arrows[number];
         let Some(joined) = self.joined(node, arrow) else { return false };
-        if entry.arrows.len() + joined.len() > MAX_RULES {
+        if arrow.is_empty() || entry.arrows.len() + joined.len() > MAX_RULES {
             return false;
         }
         let others = entry.arrows.iter().enumerate().filter(|&(other, _)| other != number);
@@ -57,11 +57,11 @@ impl Graph {
         after <= before + gone + MAX_GROWTH && after <= MAX_VERTICES
     }
 
-    /// A rule and those that follow it, in one step; `None` if that is another run.
-    fn joined(&self, node: Node, first: &Arrow) -> Option<Vec<Arrow>> {
+    /// A rule joined with those that follow it; `None` if that would change the run.
+    pub(super) fn joined(&self, node: Node, first: &Arrow) -> Option<Vec<Arrow>> {
         let Entry { arrows, shape, samples, .. } = &self.entries[first.next];
         let waits = *shape != Shape::Running || *samples != SampleUse::Pass || arrows.is_empty();
-        if first.is_empty() || first.next == node || waits {
+        if first.next == node || waits {
             return None;
         }
         arrows
@@ -72,12 +72,12 @@ impl Graph {
     }
 }
 
-/// What the first leaves under the head of a tape, if that is known.
+/// The symbol that a rule leaves under the head of a tape, if it is known.
 fn left_by(first: &Arrow, tape: Tape) -> Option<u8> {
     first.writes.get(&tape).or_else(|| first.reads.get(&tape)).copied()
 }
 
-/// Whether the first does not leave what the second wants otherwise.
+/// Whether the second rule can apply after the first.
 fn may_follow(first: &Arrow, second: &Arrow) -> bool {
     second.reads.iter().all(|(tape, symbol)| {
         first.moves.contains_key(tape) || left_by(first, *tape).is_none_or(|left| left == *symbol)
@@ -101,7 +101,7 @@ fn in_one_step(first: &Arrow, second: &Arrow) -> Option<Arrow> {
     Some(joined)
 }
 
-/// Pairs of a state with these rules and the symbols it looks at.
+/// The number of combinations of the symbols that these rules read.
 pub(super) fn n_vertices<'a>(arrows: impl IntoIterator<Item = &'a Arrow>) -> u64 {
     let tapes: BTreeSet<Tape> = arrows.into_iter().flat_map(|arrow| arrow.reads.keys().copied()).collect();
     tapes.into_iter().map(|tape| u64::from(n_symbols(tape))).product()
