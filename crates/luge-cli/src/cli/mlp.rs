@@ -6,7 +6,7 @@ use indicatif::HumanCount;
 use luge::{
     certificate::answer::verdict_on,
     draw::LossCurve,
-    files::Outputs,
+    files::{FileError, Outputs},
     job::program::overflow,
     mlp::{MlpModel, PreparedMlp, TorchError, TorchExport},
     object,
@@ -62,7 +62,7 @@ failures! {
     for TorchError(error, problem) {
         error TooLarge "choose --torch with --sparse, or a smaller network";
         error Format "give another folder";
-        error Write "give another folder";
+        error File "give another folder";
     }
 }
 
@@ -74,7 +74,7 @@ pub(super) fn export_torch(
 ) -> Result<(), Failure> {
     let export = TorchExport::new(prepared, sparse)?;
     std::fs::create_dir_all(folder)
-        .map_err(|reason| TorchError::Write { path: folder.display().to_string(), reason })?;
+        .map_err(|reason| TorchError::from(FileError::new("write", folder, reason)))?;
     for name in export.files() {
         outputs.place(&folder.join(name))?;
     }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use luge::{
-    files::{AnyModel, Checkpoint, ModelError, Output, OutputError, Outputs, model::Program},
+    files::{AnyModel, Checkpoint, FileError, ModelError, Output, OutputError, Outputs, model::Program},
     job::{
         Data, Job, Source, TraceJob, TrainJob,
         catalogue::{self, ShippedLesson},
@@ -117,7 +117,7 @@ fn figure_places(
     folder: &Path,
     prepared: &PreparedJob,
 ) -> Result<Vec<Output>, Failure> {
-    let refused = |reason| OutputError::Refused { path: folder.to_owned(), reason };
+    let refused = |reason| OutputError::from(FileError::new("write", folder, reason));
     fs::create_dir_all(folder).map_err(refused)?;
     let tapes = (0..prepared.n_tapes()).map(|i| format!("tape_{i}.svg"));
     let names = std::iter::once("loss.svg".to_owned()).chain(tapes);
