@@ -39,7 +39,7 @@ impl Model {
         let preparation = self.inner.preparation();
         // Arrays cannot hold words, so they hold the numbers that encode them.
         let words = preparation.has_words();
-        let asked = if words { PrepareOptions::default() } else { preparation.asked.clone() };
+        let asked = if words { PrepareOptions::default() } else { preparation.options.clone() };
         let (features, labels) = if words { preparation.names() } else { self.columns() };
         let table = arrays::table(x, y, features, labels, &asked)?.prepared(&asked).map_err(refused)?;
         let preparation = if words { preparation.clone() } else { table.preparation.clone() };

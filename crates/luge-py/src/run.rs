@@ -96,7 +96,7 @@ pub(crate) fn compile(
 ) -> Result<(String, String), Refusal> {
     let format: NumberFormat = format.parse()?;
     let sizes = (n_features, n_labels);
-    let compiled = SizedSource { source: &source.inner, set: &[], format, sizes }.compile()?;
+    let compiled = SizedSource { source: source.inner.clone(), set: Vec::new(), format, sizes }.compile()?;
     let text = Format::Native.write(&compiled.machine, Some(&compiled.input))?;
     let size = lower(&compiled.machine, Moves::Keep)?.report().after;
     let summary = summary::of_compiled(&compiled, (n_features, n_labels, format), &size);

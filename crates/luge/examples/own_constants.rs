@@ -1,4 +1,4 @@
-//! A landscape with constants of your own, and what happens where an inequality of the construction is violated.
+//! A landscape with constants of your own, and what happens if they violate an inequality of the construction.
 
 #![expect(clippy::print_stdout, reason = "an example shows its result")]
 

@@ -1,4 +1,4 @@
-//! Trace a machine: train its landscape by gradient descent, and hold every step to the simulator.
+//! Trace a machine: train its landscape by gradient descent, and compare every step with the simulator.
 
 #![expect(clippy::print_stdout, reason = "an example shows its result")]
 
@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use luge::{EngineChoice, LandscapeKind, Source, TraceJob, TrainingConfig};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // The four-state busy beaver; a path to a machine file does as well, and so does its name, bb4.
+    // The four-state busy beaver. A path to a machine file works as well, and so does its name, bb4.
     let mut job = TraceJob::new(Source::open("1RB1LB_1LA0LC_1RZ1LD_1RD0RA")?);
     for landscape in LandscapeKind::ALL {
         job.options.landscape = landscape;
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         );
     }
 
-    // The same with every gradient from automatic differentiation, and a look at each iterate.
+    // The same with every gradient from automatic differentiation, watching each iterate.
     job.options.landscape = LandscapeKind::Plain;
     job.options.manner = TrainingConfig::by(EngineChoice::Dense);
     let mut highest = f64::NEG_INFINITY;

@@ -1,4 +1,4 @@
-//! Certificates: the claims about a run, recomputed steps, the paper's bounds, and the answer in words.
+//! Certificates: the claims about a run, its recomputed steps, the paper's bounds, and the answer in words.
 
 pub mod answer;
 pub mod gradient;
@@ -43,8 +43,8 @@ enum Kind {
 const ANY: &[Kind] = &[Kind::Table, Kind::Stream, Kind::Mlp];
 const TAPES: &[Kind] = &[Kind::Table, Kind::Stream];
 
-/// All claims that a certificate of a run can have, in order: which runs must have it, and what it means if it holds. `program` is about
-/// learners in Sled that have halted, and `no_overflow` is present only if it does not hold.
+/// All claims about runs in order: the name, which runs must have the claim, and what it means if it holds. Only learners in
+/// Sled that have halted have `program`, and `no_overflow` is present only if it does not hold.
 const MEANINGS: [(&str, &[Kind], &str); 16] = [
     ("trace", ANY, "every gradient step is a step of the machine"),
     (
@@ -68,14 +68,14 @@ const MEANINGS: [(&str, &[Kind], &str); 16] = [
     ("no_overflow", &[], "no number of the program was too large for its type"),
 ];
 
-/// Named claims in order: those of docs/construction.md, sections 5b and 7, about one run, or those of an audit. In JSON a certificate
-/// is an object.
+/// Named claims in order: those of docs/construction.md, sections 5b and 7, about a run, or those of an audit. In JSON a
+/// certificate is an object.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(try_from = "BTreeMap<String, Claim>")]
 pub struct Certificate(Vec<(&'static str, Claim)>);
 
 impl Certificate {
-    /// Whether every claim that decides about the run holds.
+    /// Whether all claims hold that decide whether the run is proved.
     #[must_use]
     pub fn proves_the_run(&self) -> bool {
         self.0.iter().all(|(name, claim)| claim.holds || !decides(name))
@@ -87,7 +87,7 @@ impl Certificate {
         self.0.iter().map(|(name, claim)| (*name, claim)).collect()
     }
 
-    /// The claim of a name.
+    /// Returns the claim of that name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Claim> {
         self.0.iter().find(|(own, _)| *own == name).map(|(_, claim)| claim)
@@ -143,13 +143,13 @@ impl TryFrom<BTreeMap<String, Claim>> for Certificate {
     }
 }
 
-/// Whether a run is proved only if this claim holds. The paper's claims about sizes decide nothing. Neither does `no_overflow`: a program
-/// whose numbers wrap around still runs as defined.
+/// Whether a run is proved only if this claim holds. The paper's claims about sizes do not matter for that, nor does
+/// `no_overflow`: a program whose numbers wrap around still runs as defined.
 pub(crate) fn decides(claim: &str) -> bool {
     !matches!(claim, "layers" | "units" | "no_overflow")
 }
 
-/// What a claim means if it holds.
+/// Returns what a claim means if it holds.
 pub(crate) fn meaning(claim: &str) -> &'static str {
     MEANINGS.iter().find(|(name, ..)| *name == claim).map_or("", |(.., meaning)| meaning)
 }
@@ -168,7 +168,7 @@ pub(crate) fn same_bits(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |differ, (a, b)| differ | a.to_bits() ^ b.to_bits()) == 0
 }
 
-/// The claim that fails if numbers wrapped around before the answer.
+/// Returns the claim `no_overflow`, which fails, if numbers wrapped around before the answer.
 pub fn no_overflow(wraps: &[OverflowSite]) -> Option<Claim> {
     if wraps.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! Tables of numbers: reads CSV files as they come, selects columns by name and prepares them for a learner.
+//! Tables of numbers: reads CSV files, selects columns by name and prepares them for a learner.
 //!
 //! `sheet` reads the file, `preparation` converts it to numbers, and `new_data` does the same for a model's new
 //! data.
@@ -47,7 +47,7 @@ pub struct Table {
     pub features: Values,
     /// y; no columns if the table was read for prediction.
     pub labels: Values,
-    /// The line of the file that each sample stands in, counted from 1; `None` if the table is from no file.
+    /// The line of the file for each sample, counted from 1; `None` if the table is not from a file.
     pub lines: Option<Vec<u64>>,
     /// How the columns were prepared; a model prepares new data in the same way.
     pub preparation: Preparation,
@@ -57,7 +57,7 @@ pub struct Table {
     pub notes: Vec<String>,
 }
 
-/// Where a number stands in a table.
+/// The place of a number in a table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
     /// The sample's line or row.
@@ -66,7 +66,7 @@ pub struct Place {
     pub column: String,
 }
 
-/// Where a sample stands.
+/// The place of a sample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Row {
     /// In this line of a file, counted from 1.
@@ -84,7 +84,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A table as it is written into files.
+/// A table as files store it.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Numbers {
@@ -94,7 +94,7 @@ struct Numbers {
     x: Vec<f64>,
     /// All labels, row by row.
     y: Vec<f64>,
-    /// How the columns were prepared, if they were.
+    /// How the columns were prepared, unless they are plain numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     preparation: Option<Preparation>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -130,18 +130,18 @@ impl TryFrom<Numbers> for Table {
     }
 }
 
-/// What to do with numbers the format cannot hold.
+/// What to do with numbers outside the format's range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Range {
-    /// Refuse the file.
+    /// Report an error.
     #[default]
     Refuse,
-    /// Take the nearest number the format has.
+    /// Replace them by the nearest number of the format.
     Saturate,
 }
 
 impl Table {
-    /// A table of numbers, row by row.
+    /// Creates a table from numbers, row by row.
     ///
     /// # Panics
     /// If features and labels have different numbers of rows.
@@ -160,7 +160,7 @@ impl Table {
         }
     }
 
-    /// Reads a CSV with a header. Features: the named columns, or all that are not targets.
+    /// Reads a CSV file with a header. The features are the named columns, or all that are not targets.
     ///
     /// ```
     /// let csv = "length,width,kind\n4.5,4.0,apple\n7.5,2.0,banana\n";
@@ -171,7 +171,7 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// If a column is missing, or a field is not a number where one must be.
+    /// If a column is missing, or a field is not a number where one is required.
     pub fn read(
         source: impl io::Read,
         targets: &[String],
@@ -183,18 +183,18 @@ impl Table {
         Self::read_prepared(&text, targets, features, &PrepareOptions::default())
     }
 
-    /// The same, with the columns prepared as the options say.
+    /// The same, with the columns prepared according to the options.
     ///
     /// # Errors
-    /// If a column is missing, a field is not a number where one must be, or it cannot be done.
+    /// If a column is missing, a field is not a number where one is required, or the columns cannot be prepared.
     pub fn read_prepared(
         text: &str,
         targets: &[String],
         features: Option<&[String]>,
-        asked: &PrepareOptions,
+        options: &PrepareOptions,
     ) -> Result<Self, TableError> {
         if !targets.is_empty() && targets == no_labels(targets.len()) {
-            return Ok(Self::read_prepared(text, &[], features, asked)?.without_labels(targets.len()));
+            return Ok(Self::read_prepared(text, &[], features, options)?.without_labels(targets.len()));
         }
         let sheet = Sheet::read(text, |header, notes| {
             let chosen = choose(header, targets, features, notes)?;
@@ -204,22 +204,22 @@ impl Table {
         let Sheet { columns: mut features, lines, notes } = sheet;
         let n_rows = lines.len();
         let targets = features.split_off(features.len() - targets.len());
-        let table = prepare(&Columns { features, targets, lines: Some(lines) }, n_rows, asked)?;
+        let table = prepare(&Columns { features, targets, lines: Some(lines) }, n_rows, options)?;
         Ok(Self { notes: notes.into_iter().chain(table.notes).collect(), ..table })
     }
 
-    /// A table of numbers, row by row, NaN where one is missing, with the columns prepared as the options say.
+    /// Prepares the columns of a table of numbers, in which NaN is a missing number.
     ///
     /// # Errors
-    /// If it cannot be done.
-    pub fn prepared(self, asked: &PrepareOptions) -> Result<Self, TableError> {
+    /// If they cannot be prepared.
+    pub fn prepared(self, options: &PrepareOptions) -> Result<Self, TableError> {
         let n_rows = self.n_samples();
         let features = number_columns(self.feature_names, &self.features);
         let targets = number_columns(self.label_names, &self.labels);
-        prepare(&Columns { features, targets, lines: self.lines }, n_rows, asked)
+        prepare(&Columns { features, targets, lines: self.lines }, n_rows, options)
     }
 
-    /// The table with this many constant labels of 1, for a learner that takes no labels.
+    /// Returns the table with this many constant labels of 1, for a learner that takes no labels.
     #[must_use]
     pub fn without_labels(self, n_labels: usize) -> Self {
         let label_names = no_labels(n_labels);
@@ -230,9 +230,14 @@ impl Table {
         Self { label_names, labels, preparation, held_out, ..self }
     }
 
-    /// Whether the labels are data, and not filled in for a learner that takes none.
+    /// Whether the labels are data, rather than constants for a learner that takes none.
     pub fn is_labelled(&self) -> bool {
         self.label_names.first().is_none_or(|name| *name != no_labels(1)[0])
+    }
+
+    /// Returns all features, then all labels, row by row.
+    pub fn numbers(&self) -> Vec<f64> {
+        [&self.features.data[..], &self.labels.data].concat()
     }
 
     /// Number of samples.
@@ -245,10 +250,10 @@ impl Table {
         (self.feature_names.len(), self.label_names.len())
     }
 
-    /// Clamps every number to the format's range, or refuses the first one outside it.
+    /// Checks that every number is in the format's range, or clamps it to the range.
     ///
     /// # Errors
-    /// The first number outside the range, if such numbers are refused.
+    /// The first number outside the range, unless numbers are clamped.
     pub fn fit(&mut self, format: NumberFormat, range: Range) -> Result<(), TableError> {
         let (low, high) = (format.min(), format.max());
         let parts = [(&mut self.features, &self.feature_names), (&mut self.labels, &self.label_names)];
@@ -273,22 +278,22 @@ impl Table {
     }
 }
 
-/// The columns of numbers that stand row by row.
+/// Splits numbers, stored row by row, into columns.
 fn number_columns(names: Vec<String>, values: &Values) -> Vec<(String, Column)> {
     let n_columns = names.len();
     let column = |i: usize| values.data.iter().skip(i).step_by(n_columns).copied().collect();
     names.into_iter().enumerate().map(|(i, name)| (name, Column::Numbers(column(i)))).collect()
 }
 
-/// The names of the labels for a learner that takes none.
+/// Returns the names of constant labels, for a learner that takes none.
 fn no_labels(n_labels: usize) -> Vec<String> {
     (0..n_labels)
         .map(|at| if at == 0 { "(no label)".to_owned() } else { format!("(no label {at})") })
         .collect()
 }
 
-/// The smallest format that holds numbers: as precise as the one given where 32 bits allow it. `None` for floats, and where
-/// none does.
+/// Returns the smallest format whose range holds the numbers, as precise as the given one if 32 bits suffice; `None` for floats,
+/// and if there is none.
 fn holding(format: NumberFormat, numbers: impl Iterator<Item = f64> + Clone) -> Option<NumberFormat> {
     let NumberFormat::Fixed(fixed) = format else { return None };
     let wider = |n_integer: u32| {
@@ -299,15 +304,15 @@ fn holding(format: NumberFormat, numbers: impl Iterator<Item = f64> + Clone) -> 
     (1..=MAX_BITS).filter_map(wider).find(holds)
 }
 
-/// Turns columns into numbers: selects rows, learns the preparation from them and applies it.
-fn prepare(columns: &Columns, n_rows: usize, asked: &PrepareOptions) -> Result<Table, TableError> {
-    let rows = columns.rows(asked.missing, n_rows)?;
+/// Converts columns to numbers: selects rows, learns the preparation from them and applies it.
+fn prepare(columns: &Columns, n_rows: usize, options: &PrepareOptions) -> Result<Table, TableError> {
+    let rows = columns.rows(options.missing, n_rows)?;
     let n_used = rows.len();
-    let (training, testing) = match asked.split {
+    let (training, testing) = match options.split {
         None => (rows, Vec::new()),
         Some(split) => split_rows(rows, split)?,
     };
-    let preparation = Preparation::learn(asked, columns, &training)?;
+    let preparation = Preparation::learn(options, columns, &training)?;
     let (feature_names, label_names) = preparation.names();
     let table = |rows: &[usize]| {
         let x = preparation.features(&columns.features, rows, columns.lines.as_deref())?;
@@ -329,7 +334,7 @@ fn prepare(columns: &Columns, n_rows: usize, asked: &PrepareOptions) -> Result<T
     Ok(Table { held_out, notes, ..table(&training)? })
 }
 
-/// Rows to train on and rows to test, both in their order.
+/// Splits rows into those to train on and those to test, both in their order.
 fn split_rows(mut rows: Vec<usize>, split: Split) -> Result<(Vec<usize>, Vec<usize>), TableError> {
     let n_rows = rows.len();
     let n_testing = (split.fraction * n_rows as f64).round_ties_even() as usize;
@@ -347,7 +352,7 @@ fn split_rows(mut rows: Vec<usize>, split: Split) -> Result<(Vec<usize>, Vec<usi
     Ok((training, rows))
 }
 
-/// The features' columns: those named, or all with a name that are no target.
+/// Returns the features' columns: the named ones, or all that have a name and are not targets.
 fn choose(
     header: &[String],
     targets: &[String],
@@ -368,7 +373,7 @@ fn choose(
     let again =
         |list: &[String]| (1..list.len()).find(|&i| list[..i].contains(&list[i])).map(|i| list[i].clone());
     if let Some(column) = features.and_then(again).or_else(|| again(targets)) {
-        return Err(TableError::AskedTwice(column));
+        return Err(TableError::NamedTwice(column));
     }
     if let Some(column) = chosen.iter().find(|name| targets.contains(name)) {
         return Err(TableError::FeatureAndTarget(column.clone()));
@@ -379,7 +384,7 @@ fn choose(
     Ok(chosen)
 }
 
-/// Where columns stand in a header.
+/// Finds columns in a header.
 fn columns(header: &[String], wanted: &[String]) -> Result<Vec<usize>, TableError> {
     let mut places: HashMap<&str, (usize, usize)> = HashMap::new();
     for (i, name) in header.iter().enumerate() {

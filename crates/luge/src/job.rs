@@ -1,9 +1,9 @@
 //! Jobs: complete descriptions of what to do, used by the command line, the lab, reports, checkpoints and
 //! benchmarks.
 //!
-//! Preparing a job finds and reads its program, reads its data and converts them to the number format, and
-//! assembles learner, primary network, landscape and engine ([`TrainJob::prepare`], [`TraceJob::prepare`]). The
-//! result is trained and compared with the simulator ([`PreparedTraining::train`], [`PreparedTrace::run`]).
+//! Preparing a job reads its program and its data, converts the data to the number format, and builds the network
+//! ([`TrainJob::prepare`], [`TraceJob::prepare`]). The result is trained and compared with the simulator
+//! ([`PreparedTraining::train`], [`PreparedTrace::run`]).
 
 pub mod auto_format;
 #[doc(hidden)]
@@ -28,7 +28,7 @@ use luge_machine::{
     parse_inputs,
 };
 use luge_net::NumberFormat;
-use luge_sled::{Variable, Verdict};
+use luge_sled::Variable;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -66,10 +66,10 @@ pub enum Job {
 pub struct TraceJob {
     /// The machine.
     pub source: Source,
-    /// The content of the tapes; none: what the machine's file says, else blanks.
+    /// The content of the tapes; if empty, the input in the machine's file, or blanks.
     #[serde(default)]
     pub input: Vec<String>,
-    /// The state to start in, instead of the one the file or its format says.
+    /// The start state, instead of the one in the file.
     #[serde(default)]
     pub start: Option<String>,
     /// The line of a bbchallenge list that holds the machine, counted from 1.
@@ -86,10 +86,10 @@ pub struct TraceJob {
 pub struct TrainJob {
     /// The learner: a Sled program or a machine.
     pub source: Source,
-    /// With a universal learner: the learner that it is to run.
+    /// For a universal learner: the learner that it runs.
     #[serde(default)]
     pub program: Option<Source>,
-    /// What to learn from.
+    /// The data.
     pub data: Data,
     /// The network whose weights are learned, as `--primary` takes it.
     #[serde(default = "linear")]
@@ -106,7 +106,7 @@ fn linear() -> String {
     "linear".to_owned()
 }
 
-/// What a learner learns from.
+/// The data of a learner.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Data {
@@ -118,17 +118,17 @@ pub enum Data {
         text: String,
         /// The labels' columns.
         target: Vec<String>,
-        /// The features' columns; none: all others.
+        /// The features' columns; `None` for all others.
         #[serde(default)]
         features: Option<Vec<String>>,
         /// Whether numbers outside the format are clamped to its range.
         #[serde(default)]
         saturate: bool,
         /// How its columns are prepared.
-        #[serde(default, rename = "prepare")]
-        asked: PrepareOptions,
+        #[serde(default)]
+        prepare: PrepareOptions,
     },
-    /// Numbers that were read before.
+    /// A table that was read before.
     Table(Table),
 }
 
@@ -137,7 +137,7 @@ pub enum Data {
 pub struct Loaded {
     /// The machine.
     pub machine: Machine,
-    /// The content of its tapes, if its file says so.
+    /// The content of its tapes, if its file has it.
     pub input: Option<Input>,
     /// Warnings about its text.
     pub warnings: Vec<Diagnostic>,
@@ -159,14 +159,14 @@ impl From<(Format, MachineFile)> for Loaded {
 pub struct CompiledInfo {
     /// How many numbers theta has.
     pub n_theta: usize,
-    /// For every state the program's line that it belongs to, if there is one.
+    /// For every state its line of the program, if there is one.
     pub lines: Vec<Option<u32>>,
-    /// Where its variables lie on the tapes.
+    /// The places of its variables on the tapes.
     pub variables: Vec<Variable>,
 }
 
 impl TraceJob {
-    /// A trace of a machine on its own input, with default options.
+    /// Creates a trace of a machine on its own input, with default options.
     pub fn new(source: Source) -> Self {
         Self { source, input: Vec::new(), start: None, line: None, options: TraceOptions::default() }
     }
@@ -183,10 +183,10 @@ impl TraceJob {
         Ok(self.source.read_with(&options)?.into())
     }
 
-    /// The content of the tapes of the machine that was read.
+    /// Returns the initial content of the tapes.
     ///
     /// # Errors
-    /// If it has symbols that the machine does not have.
+    /// If the input has symbols that the machine does not have.
     pub fn initial_tapes(&self, loaded: &Loaded) -> Result<Input, JobError> {
         if self.input.is_empty() {
             return Ok(loaded.input.clone().unwrap_or_else(Input::blank));
@@ -194,7 +194,7 @@ impl TraceJob {
         Ok(parse_inputs(&loaded.machine, &self.input)?)
     }
 
-    /// Machine, input, normal form, window, landscape: everything but training.
+    /// Reads the machine and builds the landscape: everything but training.
     ///
     /// # Errors
     /// Everything that can be wrong with the job.
@@ -228,7 +228,7 @@ impl TraceJob {
         self.prepare()?.run(|_| ControlFlow::Continue(()))
     }
 
-    /// The machine on its input as a circuit.
+    /// Converts the machine with its input to a circuit.
     ///
     /// # Errors
     /// If it does not halt within the steps, or is not a circuit.
@@ -238,7 +238,7 @@ impl TraceJob {
 }
 
 impl TrainJob {
-    /// A learner on its data. A learner that ships comes with its number format, primary network and landscape.
+    /// Creates a job with default options. A learner that ships comes with its number format, primary network and landscape.
     pub fn new(source: Source, data: Data) -> Self {
         let mut options = TrainingOptions::default();
         let mut primary = Self::usual_primary(&source).to_owned();
@@ -250,10 +250,10 @@ impl TrainJob {
         Self { source, program: None, data, primary, set: Vec::new(), options }
     }
 
-    /// A learner that ships, on the data that ship with it.
+    /// Creates the job of a learner that ships, on the data that ship with it.
     ///
     /// # Errors
-    /// If it comes with none.
+    /// If no table ships with it.
     pub fn of(source: Source) -> Result<Self, JobError> {
         match catalogue::lesson(&source).map(ShippedLesson::table) {
             Some(Some(table)) => Ok(Self::new(source, table.data())),
@@ -262,7 +262,7 @@ impl TrainJob {
         }
     }
 
-    /// The data as numbers of the format.
+    /// Reads the data as numbers of the format.
     ///
     /// # Errors
     /// If they are not a table, or do not fit the format.
@@ -272,7 +272,7 @@ impl TrainJob {
         Ok(table)
     }
 
-    /// The data as numbers of any size, classes as the learner wants them.
+    /// Reads the data without a range check, with classes as the learner expects them.
     pub(crate) fn as_given(&self) -> Result<Table, JobError> {
         self.with_labels(self.data.for_learner(Some(&self.source))?)
     }
@@ -315,7 +315,7 @@ impl TrainJob {
         self.for_table(table).interpret(table, limit).map(Some)
     }
 
-    /// Data, learner, primary network, window, extended network: everything but training.
+    /// Reads data and learner and builds the network: everything but training.
     ///
     /// # Errors
     /// Everything that can be wrong with the job.
@@ -356,7 +356,7 @@ impl TrainJob {
         Ok((prepared, report))
     }
 
-    /// Prepares a table and a learner that were read.
+    /// Prepares a table and a learner that were read before.
     ///
     /// # Errors
     /// If the parts do not fit together.
@@ -372,47 +372,35 @@ impl TrainJob {
         if let Some(compiled) = &loaded.compiled {
             sized.check_theta(compiled.n_theta, &*primary)?;
         }
-        let rehearse = |table: &Table| match self.interpret(table, FIRST_STATEMENTS)? {
-            Some(ran) if ran.verdict == Verdict::Repeats => {
-                Err(JobError::repeats(&self.source, ran.line.unwrap_or(1)))
-            }
-            ran => Ok(ran.filter(|ran| ran.verdict != Verdict::Limit)),
-        };
-        let prepared =
-            PreparedTraining::prepare_beside(learner, primary, table, self.options.clone(), rehearse)?;
-        Ok(match program::is_program(&self.source) {
-            true => prepared.of_program(self.source.clone(), self.set.clone()),
-            false => prepared,
-        })
+        let program = program::is_program(&self.source).then_some(sized);
+        PreparedTraining::prepare_program(learner, primary, table, self.options.clone(), program)
     }
 
     /// The learner, for samples with this many features and labels.
-    fn sized(&self, sizes: (usize, usize)) -> SizedSource<'_> {
-        SizedSource { source: &self.source, set: &self.set, format: self.options.format, sizes }
+    fn sized(&self, sizes: (usize, usize)) -> SizedSource {
+        let (source, set) = (self.source.clone(), self.set.clone());
+        SizedSource { source, set, format: self.options.format, sizes }
     }
 
     /// The learner, for the samples of a table.
-    pub fn for_table(&self, table: &Table) -> SizedSource<'_> {
+    pub fn for_table(&self, table: &Table) -> SizedSource {
         self.sized(table.sizes())
     }
 }
 
-/// Statements that the interpreter runs before training, to find programs that never end because their state repeats.
-const FIRST_STATEMENTS: u64 = 1 << 20;
-
-/// The most statements that one machine step can stand for: most statements take many steps, a few take none.
+/// An upper bound on the statements per machine step: most statements take many steps, a few take none.
 pub(crate) const STATEMENTS_PER_STEP: u64 = 64;
 
 impl Data {
-    /// A CSV file with the columns of other data, prepared as those were.
+    /// A CSV file with the columns of other data, to be prepared as those were.
     #[must_use]
     pub fn like(preparation: &Preparation, name: String, text: String, saturate: bool) -> Self {
         let features = Some(preparation.features.iter().map(|feature| feature.column.clone()).collect());
         let target = preparation.targets.iter().map(|target| target.column.clone()).collect();
-        Self::Csv { name, text, target, features, saturate, asked: preparation.asked.clone() }
+        Self::Csv { name, text, target, features, saturate, prepare: preparation.options.clone() }
     }
 
-    /// The data as numbers of a format.
+    /// Reads the data as numbers of a format.
     ///
     /// # Errors
     /// If they are not a table, or do not fit the format.
@@ -422,7 +410,7 @@ impl Data {
         Ok(table)
     }
 
-    /// Brings every number of a CSV file into the format's range; tables of numbers stay as they are.
+    /// Checks that all numbers of a CSV file are in the format's range, or clamps them; a table that was read before is not changed.
     fn fit(&self, table: &mut Table, format: NumberFormat) -> Result<(), JobError> {
         let Self::Csv { name, saturate, .. } = self else { return Ok(()) };
         let range = if *saturate { Range::Saturate } else { Range::Refuse };
@@ -431,7 +419,7 @@ impl Data {
             .map_err(|error| JobError::Table { name: name.clone(), error: Box::new(error) })
     }
 
-    /// The data as numbers of any size.
+    /// Reads the data without a range check.
     ///
     /// # Errors
     /// If they are not a table.
@@ -439,22 +427,25 @@ impl Data {
         self.for_learner(None)
     }
 
-    /// The same, with the classes of a file as this learner expects them.
+    /// The same, with the classes of a CSV file as this learner expects them.
     fn for_learner(&self, learner: Option<&Source>) -> Result<Table, JobError> {
-        let (name, text, target, features, asked) = match self {
+        let (name, text, target, features, prepare) = match self {
             Self::Table(table) => return Ok(table.clone()),
-            Self::Csv { name, text, target, features, asked, .. } => (name, text, target, features, asked),
+            Self::Csv { name, text, target, features, prepare, .. } => {
+                (name, text, target, features, prepare)
+            }
         };
-        let read = |asked: &PrepareOptions| Table::read_prepared(text, target, features.as_deref(), asked);
+        let read =
+            |prepare: &PrepareOptions| Table::read_prepared(text, target, features.as_deref(), prepare);
         let table = match learner.filter(|_| !target.is_empty()) {
-            Some(learner) => classes_as_wanted(learner, asked, read),
-            None => read(asked),
+            Some(learner) => classes_as_wanted(learner, prepare, read),
+            None => read(prepare),
         };
         table.map_err(|error| JobError::Table { name: name.clone(), error: Box::new(error) })
     }
 }
 
-/// The universal learner's own input, with another learner as its program.
+/// Returns the universal learner's input with another learner as its program.
 fn load_program(source: &Source, universal: &Loaded) -> Result<Input, JobError> {
     let (_, loaded) = source.read_with(&ReadOptions::default())?;
     universal::Program::encode(&loaded.machine, loaded.input.as_ref())

@@ -42,7 +42,7 @@
 //! | program and data | [`job`], [`data`] |
 //! | machine | `luge_machine`, `luge_sled` |
 //! | landscape and network | `luge_landscape`, `luge_net` |
-//! | training beside the simulator | `luge_train`, [`run`], [`training`], [`trace`], [`stream`], [`mlp`] |
+//! | training in lockstep with the simulator | `luge_train`, [`run`], [`training`], [`trace`], [`stream`], [`mlp`] |
 //! | proof | [`certificate`] |
 //! | result | [`files`], [`draw`] |
 

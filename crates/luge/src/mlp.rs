@@ -1,6 +1,6 @@
-//! Circuits run by plain SGD on an ordinary MLP: linear layers and ReLUs, every weight trained, one constant rate.
+//! Runs circuits by plain SGD on an ordinary MLP: linear layers and ReLUs, every weight trained, one constant rate.
 //!
-//! [`PreparedMlp::new`] runs the circuit's simulator on the stream, chooses constants for that many steps, and builds the network;
+//! [`PreparedMlp::new`] simulates the circuit on the stream, chooses constants for that many steps, and builds the network.
 //! [`PreparedMlp::train`] trains it in lockstep with the simulator and certifies the run. docs/ordinary.md states the theorem.
 
 mod certificate;
@@ -54,9 +54,9 @@ pub struct PreparedMlp {
     pub network: CircuitNetwork,
     /// How to train.
     pub options: StreamOptions,
-    /// What the simulator does on the same stream.
+    /// The simulator's run on the same stream.
     pub rehearsal: Rehearsal,
-    /// What its registers mean.
+    /// Which registers hold the learned numbers.
     pub theta: Option<Theta>,
     /// The program that the circuit was compiled from.
     pub program: Option<CircuitProgram>,
@@ -129,7 +129,7 @@ impl PreparedMlp {
     }
 }
 
-/// Lets a circuit make steps until it halts, at most so many; whether it has halted.
+/// Steps a circuit until it halts or reaches the limit, and returns whether it has halted.
 ///
 /// # Errors
 /// If a sum of the circuit has two operands that are 1.
@@ -162,10 +162,10 @@ fn network_of(
     Ok((network, readout))
 }
 
-/// The circuit of a machine on its input, with the cells that its run needs.
+/// Converts a machine with its input to a circuit that has the cells that the run needs.
 ///
 /// # Errors
-/// If the machine does not halt soon, or is not a circuit.
+/// If the machine does not halt soon, or cannot be a circuit.
 pub fn machine_circuit(machine: &Machine, input: &Input, steps: Option<Step>) -> Result<Circuit, JobError> {
     let lowered = lowering::lower(machine, lowering::Moves::Keep)?;
     let input = lowered.encode(input);
@@ -181,7 +181,7 @@ pub fn machine_circuit(machine: &Machine, input: &Input, steps: Option<Step>) ->
     Ok(machine::circuit_of(&lowered.normal, &tapes)?.0)
 }
 
-/// A sample as the network and the simulator see it.
+/// A sample, as numbers for the network and as bits for the simulator.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Passing {
     /// The features.
@@ -192,7 +192,7 @@ pub struct Passing {
     pub bits: Sample,
 }
 
-/// A stream in the circuit's own code.
+/// A stream of samples in the code of a circuit.
 #[derive(Clone, Debug)]
 pub struct SampleStream {
     shape: Option<SampleShape>,
@@ -204,7 +204,7 @@ pub struct SampleStream {
 }
 
 impl SampleStream {
-    /// Opens the stream of a circuit with such samples.
+    /// Opens the stream of a circuit with samples of this shape.
     #[must_use]
     pub fn open(shape: Option<SampleShape>, samples: Option<&Samples>, seed: u64) -> Self {
         let format = shape.map_or_else(|| format_of(Code::Bit), sample_format);
@@ -212,26 +212,26 @@ impl SampleStream {
         Self { shape, stream, n_passed: 0, hold: 1, now: Passing::default() }
     }
 
-    /// The same stream with each sample repeated for this many steps.
+    /// Repeats each sample of the stream for this many steps.
     #[must_use]
     pub fn held(mut self, hold: Option<usize>) -> Self {
         self.hold = hold.map_or(1, |hold| hold.max(1) as u64);
         self
     }
 
-    /// Other samples of the same kind.
+    /// Continues with other samples of the same distribution.
     pub fn reseed(&mut self, seed: u64) {
         self.stream.iter_mut().for_each(|stream| stream.reseed(seed));
     }
 
-    /// The next sample.
+    /// Returns the next sample.
     pub fn next_sample(&mut self) -> Passing {
         self.n_passed += 1;
         if self.hold > 1 && self.n_passed % self.hold != 1 {
             return self.now.clone();
         }
         let (Some(shape), Some(stream)) = (self.shape, &mut self.stream) else {
-            // Nothing reads the input, and labels mean nothing.
+            // The circuit takes no samples, so input and labels have no meaning.
             let y = if self.n_passed.is_multiple_of(2) { 1.0 } else { -1.0 };
             return Passing { x: vec![1.0], y: vec![y], bits: Sample::default() };
         };
@@ -247,7 +247,7 @@ impl SampleStream {
     }
 }
 
-/// Rounds a number to one that the code can represent, and gives its bits.
+/// Rounds a number to one that the code can represent, and returns its bits.
 fn coded(code: Code, value: &mut f64) -> Vec<bool> {
     if code == Code::Bit {
         *value = if *value > 0.0 { 1.0 } else { -1.0 };
@@ -258,7 +258,7 @@ fn coded(code: Code, value: &mut f64) -> Vec<bool> {
     number_bits(*value, format).collect()
 }
 
-/// A format that holds features and labels of samples.
+/// Returns a format that holds features and labels of samples.
 #[must_use]
 pub fn sample_format(shape: SampleShape) -> NumberFormat {
     let sizes = |code: Code| match code {
@@ -269,7 +269,7 @@ pub fn sample_format(shape: SampleShape) -> NumberFormat {
     format_of(Code::Fixed { n_integer: a.0.max(b.0), n_fraction: a.1.max(b.1) })
 }
 
-/// The number format of a code.
+/// Returns the number format of a code.
 fn format_of(code: Code) -> NumberFormat {
     let text = match code {
         Code::Bit => "fix:2.0".to_owned(),

@@ -9,7 +9,7 @@ mod checker;
 mod engine;
 mod job;
 mod model;
-mod near;
+mod narrow;
 mod options;
 mod rule;
 mod run;
@@ -31,7 +31,7 @@ use luge_net::{
 use luge_train::Snapshot;
 
 use crate::{
-    job::{JobError, source::Source},
+    job::{JobError, program::SizedSource},
     mlp::{CircuitProgram, LearnerCircuit, Theta},
     run::lockstep::Window,
     training::read_theta,
@@ -42,7 +42,6 @@ use job::learner;
 pub(crate) use model::StoredSamples;
 pub use model::{StreamCard, StreamModel};
 pub use options::{StreamEngineChoice, StreamLandscape, StreamOptions, Via};
-pub use rule::StreamMismatch;
 pub use samples::{Concept, Draw, NotDrawable, Order, Samples, Stream};
 
 /// A network for a stream, ready to be trained.
@@ -59,17 +58,17 @@ pub struct PreparedStream {
     pub network: StreamNetwork,
     /// The simulator's run on the stream.
     pub rehearsal: Rehearsal,
-    /// The program that the learner was compiled from, and its constants.
-    program: Option<(Source, Vec<String>)>,
+    /// The program that the learner was compiled from.
+    program: Option<SizedSource>,
     samples: Samples,
     layout: DataLayout,
     input: Input,
 }
 
-/// A run just before one of its steps.
+/// The state of a run just before one of its steps.
 #[derive(Clone, Copy)]
 pub struct StreamMoment<'a> {
-    /// Steps made.
+    /// Steps made so far.
     pub step: Step,
     /// The network's loss on the current batch: half the squared distance of A from its labels.
     pub loss: f64,
@@ -77,10 +76,10 @@ pub struct StreamMoment<'a> {
     pub snapshot: &'a dyn Fn() -> Option<Snapshot>,
 }
 
-/// The run of the simulator on the stream, before anything is trained.
+/// The simulator's run on the stream before training.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rehearsal {
-    /// Steps until the learner halted, or as many as are allowed.
+    /// Steps until the learner halted, or the step limit.
     pub steps: Step,
     /// Batches taken.
     pub n_taken: u64,
@@ -88,7 +87,7 @@ pub struct Rehearsal {
     pub halted: bool,
 }
 
-/// The network of a learner in a window of cells.
+/// Builds the network of a learner on a window of cells.
 fn network(
     learner: &Learner,
     primary: &dyn Primary,
@@ -111,7 +110,7 @@ fn network(
 }
 
 impl PreparedStream {
-    /// Prepares a learner, a primary network and samples that were read.
+    /// Prepares a learner, a primary network and samples.
     ///
     /// # Errors
     /// If the parts do not fit together, or the machine does not learn from this stream.
@@ -158,9 +157,9 @@ impl PreparedStream {
         certificate::train(self, None, watch)
     }
 
-    /// Resumes a run from the weights of one of its steps. A checkpoint is not trusted: the steps before it are repeated and checked in
-    /// parallel, and must lead to the same weights, bit for bit. While the run waits for that at its end, `watch` sees its last step again
-    /// and again.
+    /// Resumes a run from the weights of one of its steps. A checkpoint is not trusted: the steps before it are repeated and
+    /// checked in parallel, and must lead to the same weights, bit for bit. If the resumed run ends before that, `watch`
+    /// sees its last step repeatedly.
     ///
     /// # Errors
     /// If the snapshot does not fit the run, or an engine fails.
@@ -172,13 +171,13 @@ impl PreparedStream {
         certificate::train(self, Some(from), watch)
     }
 
-    /// The network's loss while the machine runs: half the squared distance of A from the labels.
+    /// Returns the network's loss while the machine runs: half the squared distance of A from the labels.
     fn running_loss(&self, y: &[f64]) -> f64 {
         let carrier = self.network.constants.carrier;
         y.iter().map(|y| (carrier - y) * (carrier - y)).sum::<f64>() / 2.0
     }
 
-    /// The bounds of the loss while the machine runs; after that it is the loss of the answer.
+    /// Returns the bounds of the loss while the machine runs; after the halt it is the loss of the primary network.
     #[must_use]
     pub fn loss_levels(&self) -> Bounds {
         let constants = self.network.constants;
@@ -193,7 +192,7 @@ impl PreparedStream {
         }
     }
 
-    /// The learner as a circuit that takes one sample at a time, and the registers that hold theta.
+    /// Converts the learner to a circuit that takes one sample at a time, with the registers that hold theta.
     ///
     /// # Errors
     /// If samples are not one label in two's complement, or the machine is not a circuit.
@@ -218,7 +217,7 @@ impl PreparedStream {
         let tapes = machine::Tapes { input: &self.input, cells, samples: Some((&memory, shape)) };
         let normal = &self.learner.lowered().normal;
         let (mut builder, registers) = machine::builder(normal, &tapes)?;
-        // A tape that is never written has no registers, and theta is 0.
+        // A tape that is never written has no registers; then theta is 0.
         let words = registers.symbols[track.index()].get(first..).unwrap_or_default();
         let words = words.chunks_exact(layout.width()).take(self.primary.n_weights()).map(<[_]>::to_vec);
         let words: Vec<Vec<RegisterId>> = words.collect();
@@ -237,17 +236,17 @@ impl PreparedStream {
         let circuit = builder.build().map_err(machine::MachineError::from)?;
         let complete = words.len() == self.primary.n_weights();
         let theta = Theta { words, format: layout.format, primary: Arc::clone(&self.primary) };
-        let program = self.program.as_ref().map(|program| CircuitProgram::on_tapes(program, layout.format));
+        let program = self.program.as_ref().map(CircuitProgram::on_tapes);
         Ok(LearnerCircuit { circuit, theta: complete.then_some(theta), program })
     }
 
-    /// theta as the machine left it.
+    /// Reads theta from the machine's tape.
     fn theta(&self, simulator: &Simulator<'_>) -> Vec<f64> {
         read_theta(&self.learner, &self.layout, self.primary.n_weights(), simulator)
     }
 }
 
-/// A batch as the bits of the simulator's memory.
+/// Converts a batch to the bits of the simulator's memory.
 fn bits(format: NumberFormat, x: &[f64], y: &[f64]) -> Batch {
     let symbols = |numbers: &[f64]| {
         let word = |&number: &f64| format.encode(number, Overflow::Saturate).ok();
@@ -265,7 +264,7 @@ fn check_labels(samples: &Samples, bound: Option<f64>) -> Result<(), JobError> {
     }
 }
 
-/// Runs the simulator alone, to find how long the run is and how many cells it needs.
+/// Runs the simulator alone to find how long the run is and how many cells it needs.
 fn rehearse(
     learner: &Learner,
     layout: &DataLayout,
@@ -309,7 +308,7 @@ fn rehearse(
     Ok((Rehearsal { steps, n_taken, halted }, window))
 }
 
-/// Memory for the features and labels of one batch.
+/// Allocates the features and labels of one batch.
 fn batch_of(layout: &DataLayout) -> (Vec<f64>, Vec<f64>) {
     (vec![0.0; layout.n_samples * layout.n_features], vec![0.0; layout.n_samples * layout.n_labels])
 }

@@ -1,4 +1,4 @@
-//! Tracing: builds a landscape from a machine and its input, and trains it in lockstep with the simulator.
+//! Tracing: builds the landscape of a machine and its input, and trains it in lockstep with the simulator.
 //!
 //! The code follows the paper's outline: machine, normal form, window, landscape, training, comparison.
 
@@ -28,20 +28,21 @@ use crate::{
     },
 };
 pub use options::TraceOptions;
+pub(crate) use options::n_external_vertices;
 
-/// Steps after which a machine is assumed not to halt if the user sets no limit and the dense engine must know.
+/// The default step limit when the dense engine trains, which must know in advance whether the machine halts.
 pub const LONGEST_SEARCH: Step = 10_000_000;
 
-/// Steps after which a fast engine stops if the user sets no limit.
+/// The default step limit of the fast engines.
 pub const LONGEST_TRACE: Step = 100_000_000;
 
 /// The most cells of all tapes together.
 pub const MAX_CELLS: usize = 1 << 24;
 
-/// Input cells beyond which `internal` does not declare all contents.
+/// The most input cells for which `internal` declares all contents.
 pub(crate) const MAX_DECLARED_CELLS: usize = 12;
 
-/// Cells added on each side of what a run needs.
+/// Cells added on each side of those that a run needs.
 const MARGIN: usize = 2;
 
 /// A training job with its network built, ready to be trained.
@@ -55,17 +56,17 @@ pub struct PreparedTrace {
     pub lowered: Lowered,
     /// Its input.
     pub input: Input,
-    /// Which cells the network holds.
+    /// The cells of the network.
     pub window: Window,
     /// The landscape.
     pub landscape: Landscape,
-    /// Where the run starts.
+    /// The configuration at the start.
     pub start: Configuration,
-    /// Steps to the halt, if it comes within the limit and the dense engine trains, which must know them.
+    /// Steps until the machine halts; known only if it halts within the limit and the dense engine trains.
     pub machine_steps: Option<Step>,
     /// The most gradient steps.
     pub most_steps: Step,
-    /// Set if the dense engine trains.
+    /// Why the dense engine trains, if it does.
     dense: Option<Chosen>,
 }
 
@@ -78,16 +79,16 @@ pub struct Trace {
     pub outcome: luge_train::Outcome,
     /// Steps the machine makes until it halts, if it does within the limit.
     pub machine_steps: Option<Step>,
-    /// Iterates that are not the machine's configuration at their step.
+    /// Iterates that differ from the machine's configuration.
     pub mismatches: u64,
-    /// The first of them.
+    /// The first mismatch.
     pub first_mismatch: Option<FirstMismatch>,
     /// Iterates that were compared with the simulator.
     #[serde(rename = "compared")]
     pub n_compared: u64,
     /// The loss over the run.
     pub loss: LossRange,
-    /// Whether the loss always lay where the construction says.
+    /// Whether the loss always kept the bounds of the construction.
     pub bounds_held: bool,
     /// Whether every step lowered the loss.
     #[serde(skip)]
@@ -101,26 +102,26 @@ pub struct Trace {
     /// Cells per tape of the network after the run.
     #[serde(rename = "cells")]
     pub n_cells: usize,
-    /// The engine that trained, and why that one.
+    /// The engine, and why it was chosen.
     #[serde(flatten)]
     pub chosen: Chosen,
     /// Steps recomputed by automatic differentiation.
     pub gradient: GradientCheck,
-    /// The digest of all vertices visited.
+    /// The digest of the visited vertices.
     #[serde(serialize_with = "json::path")]
     pub path: u64,
-    /// SHA-256 of the trained weights, unless a tape lies inside the vertex.
+    /// SHA-256 of the trained weights; `None` on `internal`.
     pub weights: Option<String>,
 }
 
 impl Trace {
-    /// Whether training traced the machine exactly: no mismatch, steps that follow the network's gradient, losses within their bounds, and
-    /// the same end.
+    /// Whether training run the machine exactly: no mismatch, every step along the network's gradient, losses within
+    /// their bounds, and the same end.
     pub fn matches_machine(&self) -> bool {
         self.bounds_held && self.decodes_to_machine()
     }
 
-    /// The same without the bounds on losses, which noise exceeds although every iterate is the machine's.
+    /// The same without the bounds on losses, which noise can exceed even if every iterate is right.
     pub fn decodes_to_machine(&self) -> bool {
         self.mismatches == 0 && self.gradient.holds() && self.ended_alike()
     }
@@ -141,7 +142,7 @@ impl PreparedTrace {
     /// # Errors
     /// Everything that can be wrong with the request.
     pub fn new(machine: &Machine, input: &Input, options: &TraceOptions) -> Result<Self, JobError> {
-        // Only `internal` is piecewise linear; that is known before a landscape is built.
+        // Only `internal` is piecewise linear, which a line search needs.
         if options.manner.rate == Rate::LineSearch && options.landscape != LandscapeKind::Internal {
             return Err(TrainError::NotPiecewiseLinear.into());
         }
@@ -202,12 +203,12 @@ impl PreparedTrace {
         self.dense.is_some()
     }
 
-    /// Where the machine's cells lie in the network's matrices.
+    /// The machine's cell in the first column of each of the network's tapes.
     pub fn first_cells(&self) -> &[luge_machine::Cell] {
         &self.window.first
     }
 
-    /// The network, where it starts, and when training is done.
+    /// Returns the network, its initial weights, and the stop rule.
     ///
     /// # Errors
     /// If the start is not a configuration of the landscape.
@@ -226,7 +227,7 @@ impl PreparedTrace {
         Ok(Task { network: self.landscape.network(), parameters, inputs, stop, manner })
     }
 
-    /// Trains and compares iterates with the simulator. The watcher sees every step and may stop the run.
+    /// Trains and compares iterates with the simulator. `watch` sees every step and may stop the run.
     ///
     /// # Errors
     /// If the engine cannot be opened or cannot compute a gradient.
@@ -234,8 +235,8 @@ impl PreparedTrace {
         self.follow(None, ObservationRate::Steps, watch)
     }
 
-    /// As [`run`](Self::run), from the start or from a snapshot and the statistics until then; at a lower rate the watcher sees
-    /// fewer steps. As many iterates are still compared, many times faster.
+    /// Like [`run`](Self::run), from the start, or from a snapshot and the statistics until then. At a lower rate `watch` sees
+    /// fewer steps, and the run is many times faster; as many iterates are still compared.
     ///
     /// # Errors
     /// As for [`run`](Self::run).
@@ -261,18 +262,17 @@ impl PreparedTrace {
             comparisons: self.options.compare,
             attention: rate,
         };
-        let mut followed = setup.follow(from, watch)?;
-        let gradient =
-            followed.recheck(self.options.autodiff_checks, (task.network, &[], true), |spots| {
-                self.check(spots)
-            })?;
-        let machine_steps = followed.machine_steps().or(self.machine_steps);
+        let mut run = setup.follow(from, watch)?;
+        let gradient = run.recheck(self.options.autodiff_checks, (task.network, &[], true), |checked| {
+            self.check(checked)
+        })?;
+        let machine_steps = run.machine_steps().or(self.machine_steps);
         let layers = Layers::of(task.network);
         let has_tapes = self.options.landscape != LandscapeKind::Internal;
         let RunStats { mismatches, first_mismatch, n_compared, loss, bounds_held, rose, stalled, .. } =
-            followed.record;
+            run.record;
         Ok(Trace {
-            outcome: followed.outcome,
+            outcome: run.outcome,
             machine_steps,
             mismatches,
             first_mismatch,
@@ -282,17 +282,17 @@ impl PreparedTrace {
             strictly_falling: !rose && !stalled,
             n_units: layers.n_units(),
             n_layers: layers.depth(),
-            n_cells: followed.n_cells.unwrap_or(self.landscape.n_cells()),
+            n_cells: run.n_cells.unwrap_or(self.landscape.n_cells()),
             gradient,
-            path: followed.path,
-            chosen: self.dense.clone().unwrap_or(followed.chosen),
-            weights: has_tapes.then(|| snapshot_digest(&followed.snapshot)),
+            path: run.path,
+            chosen: self.dense.clone().unwrap_or(run.chosen),
+            weights: has_tapes.then(|| snapshot_digest(&run.snapshot)),
         })
     }
 
-    /// Recomputes some steps of a run by automatic differentiation, on the same landscape with as many cells as they need.
-    fn check(&self, spots: &[gradient::CheckedStep]) -> Result<GradientCheck, JobError> {
-        let Some((first, last)) = gradient::extent(spots) else {
+    /// Recomputes some steps of a run by automatic differentiation, on the same landscape with the cells that they need.
+    fn check(&self, checked: &[gradient::CheckedStep]) -> Result<GradientCheck, JobError> {
+        let Some((first, last)) = gradient::extent(checked) else {
             return Ok(GradientCheck::default());
         };
         let n_cells = usize::try_from(last - first + 1).unwrap_or(usize::MAX);
@@ -300,10 +300,10 @@ impl PreparedTrace {
         let wide = Landscape::build(&self.lowered.normal, &self.options.landscape_of(n_cells))?;
         let inputs = self.read_only_cells(&wide, first);
         let shift = vec![-first; self.lowered.normal.n_tapes()];
-        Ok(gradient::check(SpotCheck::new(wide.network(), &inputs, &shift)?, spots)?)
+        Ok(gradient::check(SpotCheck::new(wide.network(), &inputs, &shift)?, checked)?)
     }
 
-    /// The inputs of a wider landscape: the read-only tapes, from the network's cell `first` on.
+    /// Returns the inputs of a wider landscape: the read-only tapes, from the network's cell `first` on.
     fn read_only_cells(&self, wide: &Landscape, first: i64) -> Vec<Values> {
         let n_cells = wide.n_cells();
         let start = &self.start;
@@ -352,7 +352,7 @@ fn halting_reachable(machine: &Machine) -> bool {
     false
 }
 
-/// Every content of the cells that the input fills: `internal` serves all of them.
+/// Returns the start with every content of the cells that the input fills, all of which `internal` must be able to run.
 fn declared(start: &Configuration, input: &Input, window: &Window) -> Result<Vec<Configuration>, JobError> {
     let mut places = Vec::new();
     for (tape, laid) in input.tapes.iter().enumerate() {

@@ -3,6 +3,7 @@
 //! The code follows the paper's outline: data, bits, machine, window, extended network, training, certificate.
 
 mod certificate;
+mod checks;
 mod loss_figures;
 mod options;
 mod parts;
@@ -17,20 +18,17 @@ use std::{
 use luge_landscape::{
     BitConversion, Bounds, Configuration, DataLayout, Extended, LandscapeKind, Learner, Primary, Undecodable,
 };
-use luge_machine::{Cell, Simulator, TapeId};
-use luge_net::{
-    NodeId, Op, SparseValues, Unrecognised, Values, check_inputs, evaluate, evaluate_rows,
-    numbers::from_signs,
-};
-use luge_sled::OverflowSite;
-use luge_train::{Difference, Outcome, Precision, ROUNDING, Snapshot, SpotCheck, StopRule};
+use luge_machine::{Cell, Simulator};
+use luge_net::{Values, evaluate, numbers::from_signs};
+use luge_sled::{OverflowSite, Verdict};
+use luge_train::{Outcome, Precision, Snapshot, SpotCheck, StopRule};
 
 pub use crate::certificate::{Certificate, Claim};
 use crate::{
     certificate::{gradient, paper_bounds::SizeClaim},
     data::Table,
     files::predictor::Predictor,
-    job::{JobError, STATEMENTS_PER_STEP, program::SizedSource, source::Source},
+    job::{JobError, STATEMENTS_PER_STEP, program::SizedSource},
     run::{
         engine::{EngineChoice, Task},
         follow::{Comparisons, Decoder, ObservationRate, RunProgress, RunSetup, TapeLimit},
@@ -50,11 +48,11 @@ pub use variables::VariableWeights;
 /// Rounding through the square root and the carrier, relative to the loss.
 const LOSS_TOLERANCE: f64 = 1e-9;
 
-/// The input that takes the labels: x is the first, y the second.
-const TARGETS: usize = 1;
+/// Statements that the interpreter runs before training, to find programs that never end because their state repeats.
+const FIRST_STATEMENTS: u64 = 1 << 20;
 
-/// The most statements that the interpreter runs beside training, which an interrupted run waits for: a second's work.
-const MOST_REHEARSED: u64 = 1 << 23;
+/// The most statements that the interpreter runs during training: about a second, because an interrupted run waits for it.
+const MAX_REHEARSED: u64 = 1 << 23;
 
 /// The most cells of a tape of the network.
 pub const MAX_CELLS: usize = 1 << 28;
@@ -66,42 +64,43 @@ pub struct PreparedTraining {
     built: Built,
     /// The same network with more cells, once a run has needed them.
     widened: OnceLock<Built>,
-    /// The simulator's whole run, once it was made.
+    /// The simulator's whole run, once it has been simulated.
     simulated: OnceLock<Simulated>,
-    /// What z must be once the labels are read: y - r.
+    /// What z must be after the first step: y - r.
     copied_labels: Vec<f64>,
-    /// What the carrier adds to the landscape's loss.
+    /// The constant that the carrier adds to the landscape's loss.
     added_loss: f64,
-    /// The program that the learner was compiled from, and its constants.
-    program: Option<(Source, Vec<String>)>,
+    /// The program that the learner was compiled from.
+    program: Option<SizedSource>,
     interpreted: OnceLock<Option<luge_sled::Outcome>>,
-    /// What the interpreter came to before the machine, if it came to an end.
+    /// The interpreter's outcome, if the program has ended in an interpretation with a low limit.
     rehearsed: OnceLock<luge_sled::Outcome>,
 }
 
 impl PreparedTraining {
-    /// Lays out the data and builds the network with the cells that the sizes require. Its tapes grow during training.
+    /// Puts the data on tapes and builds the network with the cells that the sizes require. Its tapes grow during
+    /// training. Where tapes cannot grow, on `internal` and with the dense engine, the simulator first runs the machine to
+    /// find how many cells it needs.
     ///
     /// # Errors
-    /// Everything that can be wrong with the request. The simulator runs the machine first, to find how many cells it needs, only where tapes
-    /// cannot grow: on `internal`, and where the dense engine trains.
+    /// Everything that can be wrong with the request.
     pub fn prepare(
         learner: Learner,
         primary: Arc<dyn Primary>,
         table: Table,
         options: TrainingOptions,
     ) -> Result<Self, JobError> {
-        Self::prepare_beside(learner, primary, table, options, |_| Ok(None))
+        Self::prepare_program(learner, primary, table, options, None)
     }
 
-    /// The same, while the interpreter runs the learner's program on the data, if there is one; `rehearse` returns the outcome if it ends
-    /// soon, or why there is nothing to be trained.
-    pub(crate) fn prepare_beside(
+    /// The same for a learner that was compiled from a program, which the interpreter runs at the same time for a while. A
+    /// program whose state repeats never ends, so it is an error.
+    pub(crate) fn prepare_program(
         learner: Learner,
         primary: Arc<dyn Primary>,
         table: Table,
         options: TrainingOptions,
-        rehearse: impl FnOnce(&Table) -> Result<Option<luge_sled::Outcome>, JobError> + Send,
+        program: Option<SizedSource>,
     ) -> Result<Self, JobError> {
         if learner.machine().takes_samples() {
             return Err(luge_landscape::ExtendedError::TakesSamples.into());
@@ -110,7 +109,16 @@ impl PreparedTraining {
             return Err(JobError::BitsNeedF64(options.precision));
         }
         let parts = TrainingParts::new(learner, primary, table, options)?;
-        let (rehearsed, built) = beside(|| rehearse(&parts.table), || parts.first_network());
+        let rehearse = || {
+            let Some(program) = &program else { return Ok(None) };
+            let ran = program.interpret(&parts.table, FIRST_STATEMENTS)?;
+            match ran.verdict {
+                Verdict::Repeats => Err(JobError::repeats(&program.source, ran.line.unwrap_or(1))),
+                Verdict::Limit => Ok(None),
+                _ => Ok(Some(ran)),
+            }
+        };
+        let (rehearsed, built) = beside(rehearse, || parts.first_network());
         let rehearsed = rehearsed?;
         let (built, simulated) = parts.network_that_holds_the_run(built?)?;
         let labels = &parts.table.labels;
@@ -121,22 +129,17 @@ impl PreparedTraining {
             built,
             widened: OnceLock::new(),
             simulated: simulated.map_or_else(OnceLock::new, OnceLock::from),
-            program: None,
+            program,
             interpreted: OnceLock::new(),
             rehearsed: rehearsed.map_or_else(OnceLock::new, OnceLock::from),
         })
     }
 
-    /// With the program that the learner was compiled from and its constants, for the certificate.
-    #[must_use]
-    pub(crate) fn of_program(self, source: Source, set: Vec<String>) -> Self {
-        Self { program: Some((source, set)), ..self }
-    }
-
-    /// The outcome of the learner's program by the interpreter, once the machine has ended; the outer `None` if there is no program.
+    /// The interpreter's outcome of the learner's program, once the machine has ended; the outer `None` if there is no
+    /// program, the inner if it cannot be run.
     fn interpreted(&self) -> Option<Option<&luge_sled::Outcome>> {
         let simulated = self.program.as_ref().and(self.simulated.get())?;
-        // Where the machine halts the program ends.
+        // A program whose machine halts ends within this many statements.
         let limit = simulated.machine_steps.saturating_mul(STATEMENTS_PER_STEP);
         let rehearsed = self.rehearsed.get().filter(|rehearsed| rehearsed.statements <= limit);
         let outcome = || rehearsed.cloned().or_else(|| self.interpret(limit));
@@ -144,28 +147,26 @@ impl PreparedTraining {
     }
 
     fn interpret(&self, limit: u64) -> Option<luge_sled::Outcome> {
-        let (source, set) = self.program.as_ref()?;
-        let (format, table) = (self.layout().format, self.table());
-        SizedSource { source, set, format, sizes: table.sizes() }.interpret(table, limit).ok()
+        self.program.as_ref()?.interpret(self.table(), limit).ok()
     }
 
     /// Runs the interpreter before it is known when the machine halts.
     fn rehearse(&self) {
-        let ended = |outcome: &luge_sled::Outcome| outcome.verdict != luge_sled::Verdict::Limit;
         if self.rehearsed.get().is_none()
-            && let Some(outcome) = self.interpret(MOST_REHEARSED).filter(ended)
+            && let Some(outcome) =
+                self.interpret(MAX_REHEARSED).filter(|outcome| outcome.verdict != Verdict::Limit)
         {
             self.rehearsed.get_or_init(|| outcome);
         }
     }
 
-    /// Where numbers of the learner's program wrap around on these data, once the machine has ended.
+    /// Returns where numbers of the learner's program wrap around on these data, once the machine has ended.
     pub fn wraps(&self) -> &[OverflowSite] {
         self.interpreted().flatten().map_or(&[], |outcome| &outcome.wraps)
     }
 
-    /// The simulator's run. Before training, this runs the machine and widens the network to the cells that the run needs, for callers that
-    /// export the network or need the result before training.
+    /// Returns the simulator's run. Before training, this simulates the machine and builds the network with the cells that
+    /// the run needs, for callers that export the network or need the result first.
     ///
     /// # Errors
     /// If the machine finds no answer, or needs more cells than are allowed.
@@ -173,10 +174,10 @@ impl PreparedTraining {
         self.simulated_while(&mut || true)
     }
 
-    /// The same, as long as `go_on` returns true; it is called every few million steps.
+    /// The same, while `go_on` returns true; it is called every few million steps.
     ///
     /// # Errors
-    /// As for [`simulated`](Self::simulated); a simulation that is interrupted has not halted.
+    /// As for [`simulated`](Self::simulated); an interrupted simulation counts as one that does not halt.
     pub fn simulated_while(&self, go_on: &mut dyn FnMut() -> bool) -> Result<&Simulated, JobError> {
         if let Some(simulated) = self.simulated.get() {
             return Ok(simulated);
@@ -186,8 +187,8 @@ impl PreparedTraining {
         Ok(self.simulated.get_or_init(|| self.parts.read(&finished)))
     }
 
-    /// Builds the network with more cells if the run needed them. The layers that engines read must not depend on the number of cells: then
-    /// the run is also a run of this network.
+    /// Builds the network with more cells if the run needed them. The layers that engines read must be the same, so that the
+    /// run is also a run of the wider network.
     fn widen(&self, simulator: &Simulator<'_>) -> Result<(), JobError> {
         let window = self.parts.window(simulator)?;
         if window.n_cells <= self.window().n_cells {
@@ -206,7 +207,7 @@ impl PreparedTraining {
         self.widened.get().unwrap_or(&self.built)
     }
 
-    /// The network: before training with the cells that the sizes require, afterwards with those that the run needed.
+    /// The network: before training with the cells that the sizes require, afterwards with the cells that the run needed.
     pub fn extended(&self) -> &Extended {
         &self.current_network().extended
     }
@@ -236,17 +237,17 @@ impl PreparedTraining {
         self.parts.simulator()
     }
 
-    /// Where the numbers lie on the tape.
+    /// The layout of the numbers on the tape.
     pub fn layout(&self) -> &DataLayout {
         &self.parts.layout
     }
 
-    /// Which cells the network holds.
+    /// The cells of the network.
     pub fn window(&self) -> &Window {
         &self.current_network().window
     }
 
-    /// The bounds of the whole network's loss: the landscape's levels, and what the carrier adds while the machine runs.
+    /// The bounds of the whole network's loss: the landscape's bounds, plus what the carrier adds while the machine runs.
     pub fn loss_levels(&self) -> Bounds {
         let bounds = self.extended().bounds();
         Bounds {
@@ -257,7 +258,7 @@ impl PreparedTraining {
         }
     }
 
-    /// The bounds that every loss of a run must keep.
+    /// The bounds that the losses of a run are compared with.
     fn levels(&self) -> Levels {
         let bounds = self.extended().bounds();
         Levels {
@@ -269,7 +270,7 @@ impl PreparedTraining {
         }
     }
 
-    /// The network's layers and widths without the primary network, next to the claims of the paper's corollary.
+    /// Compares the network's layers and widths, without the primary network, with the claims of the paper's corollary.
     pub fn size_claim(&self) -> SizeClaim {
         let normal = &self.learner().lowered().normal;
         let n_labels = self.table().labels.data.len();
@@ -281,7 +282,7 @@ impl PreparedTraining {
         vec![self.table().features.clone(), self.table().labels.clone()]
     }
 
-    /// The weights of the primary network before training, when the tape is blank.
+    /// The weights of the primary network before training, while the tape is blank.
     pub fn blank_theta(&self) -> Vec<f64> {
         let n_bits = self.primary().n_weights() * self.layout().width();
         from_signs(self.layout().format, &vec![-1.0; n_bits])
@@ -303,7 +304,8 @@ impl PreparedTraining {
         }
     }
 
-    /// Trains, compares every iterate with the simulator, and certifies the result. The watcher may stop the run.
+    /// Trains, compares every iterate with the simulator, and certifies the result. `watch` sees every step and may stop the
+    /// run.
     ///
     /// # Errors
     /// If the engine cannot be opened or cannot compute a gradient.
@@ -314,8 +316,8 @@ impl PreparedTraining {
         self.follow(None, ObservationRate::Steps, watch)
     }
 
-    /// As [`train`](Self::train), from the start or from a snapshot and the statistics until then; at a lower rate the watcher sees
-    /// fewer steps. Every iterate is still compared, many times faster.
+    /// Like [`train`](Self::train), from the start, or from a snapshot and the statistics until then. At a lower rate `watch`
+    /// sees fewer steps, and the run is many times faster; every iterate is still compared.
     ///
     /// # Errors
     /// As for [`train`](Self::train).
@@ -342,28 +344,28 @@ impl PreparedTraining {
             comparisons: Comparisons::Every,
             attention: rate,
         };
-        let (_, followed) = beside(|| self.rehearse(), || setup.follow(from, watch));
-        let mut followed = followed?;
-        self.end(followed.outcome, &followed.simulator)?;
+        let (_, run) = beside(|| self.rehearse(), || setup.follow(from, watch));
+        let mut run = run?;
+        self.end(run.outcome, &run.simulator)?;
         let network_now = self.current_network();
         let firsts = before.window.first.iter().zip(&network_now.window.first);
         let shift: Vec<Cell> = firsts.map(|(before, now)| before - now).collect();
         let network = network_now.extended.network();
-        let at_the_ends = network_now.window.is_touched(&followed.simulator);
+        let at_the_ends = network_now.window.is_touched(&run.simulator);
         let whole = (network, &self.copied_labels[..], at_the_ends);
-        let looks = followed.was_looked_at();
-        let parameters = end_weights(self, &followed, &shift);
-        let simulated = certificate::simulated(self, &followed);
-        // The trained network is evaluated while situations are differentiated.
+        let looks = run.was_looked_at();
+        let parameters = end_weights(self, &run, &shift);
+        let simulated = certificate::simulated(self, &run);
+        // Evaluate the trained network on one core and differentiate situations on the other.
         let evaluated = || {
             self.interpreted();
             End::of(self, parameters, simulated, looks)
         };
         let (end, (gradient, first_step)) = beside(evaluated, || {
-            let gradient = followed.recheck(self.options().autodiff_checks, whole, |spots| {
-                Ok::<_, JobError>(gradient::check(SpotCheck::new(network, &task.inputs, &shift)?, spots)?)
+            let gradient = run.recheck(self.options().autodiff_checks, whole, |checked| {
+                Ok::<_, JobError>(gradient::check(SpotCheck::new(network, &task.inputs, &shift)?, checked)?)
             });
-            let first_step = || self.first_step_differs(&network_now.extended, &task.inputs);
+            let first_step = || self.first_step_differs();
             (gradient, looks.then(first_step).transpose())
         });
         let mut gradient = gradient?;
@@ -372,86 +374,9 @@ impl PreparedTraining {
         }
         if self.options().landscape == LandscapeKind::Internal && self.options().engine == EngineChoice::Auto
         {
-            "landscape internal has no sparse layers".clone_into(&mut followed.chosen.why);
+            "landscape internal has no sparse layers".clone_into(&mut run.chosen.why);
         }
-        Ok(TrainingReport::conclude(self, followed, &gradient, end))
-    }
-
-    /// How the first step, which copies the labels and moves nothing else, differs from the network's gradient step.
-    fn first_step_differs(&self, extended: &Extended, inputs: &[Values]) -> Result<Option<String>, JobError> {
-        let mut after = extended.initial().to_vec();
-        let labels = &mut after[extended.labels().index()];
-        *labels = Values::new(labels.shape, self.copied_labels.clone()).into();
-        let mut check = SpotCheck::new(extended.network(), inputs, &[])?;
-        let agreement = check.check_weights(extended.initial(), &after, ROUNDING)?;
-        Ok(agreement.differs.map(|weight| {
-            let Difference { parameter, index, dense, found } = weight;
-            format!("the first step moves {parameter}[{index}] to {dense}, not to {found}")
-        }))
-    }
-
-    /// Whether the labels reach only the residual of the loss, and the features only hidden tapes and the primary network.
-    fn inputs_are_confined(&self) -> Result<(), Unrecognised> {
-        let (extended, network) = (self.extended(), self.extended().network());
-        let nodes = extended.nodes();
-        let through: Vec<NodeId> = match (network.sparse_layers(), extended.kind()) {
-            (Ok(layers), _) => {
-                layers.fixed_cells.into_iter().chain(layers.output.map(|output| output.primary)).collect()
-            }
-            // On `internal` the bits of x choose the start, so features may go anywhere.
-            (Err(_), LandscapeKind::Internal) => {
-                let is_x =
-                    |of: &NodeId| matches!(network.node(*of).op, Op::Input(id) if id.index() != TARGETS);
-                let sees_x = network.numbered_nodes().filter(|(_, node)| node.op.operands().iter().any(is_x));
-                sees_x.map(|(id, _)| id).collect()
-            }
-            (Err(_), _) => nodes.read_only.into_iter().chain([nodes.primary]).collect(),
-        };
-        check_inputs(network, TARGETS, &through)
-    }
-
-    /// Whether z is 0 before training, and whether every writable cell is blank.
-    fn starts_blank(&self) -> (bool, bool) {
-        let extended = self.extended();
-        let initial = extended.initial();
-        let is = |block: &SparseValues, value: f64| {
-            block.others().is_empty() && block.common().total_cmp(&value).is_eq()
-        };
-        let cells = extended.network().sparse_layers().ok().and_then(|layers| layers.cells);
-        (is(&initial[extended.labels().index()], 0.0), cells.is_some_and(|id| is(&initial[id.index()], -1.0)))
-    }
-
-    /// Whether the hidden tapes, evaluated on the graph once the labels are copied, hold the machine's input.
-    fn hidden_tapes_are_the_machines(&self) -> bool {
-        let (extended, window, simulator) = (self.extended(), self.window(), self.simulator());
-        let Ok(layers) = extended.network().sparse_layers() else { return false };
-        let Some(node) = layers.fixed_cells else { return true };
-        let mut weights = extended.initial().to_vec();
-        let labels = &mut weights[extended.labels().index()];
-        *labels = Values::new(labels.shape, self.copied_labels.clone()).into();
-        let table = &layers.table;
-        let mut tape_of = vec![TapeId::new(0); table.n_tracks()];
-        table.rows().iter().enumerate().for_each(|(track, &row)| tape_of[row] = TapeId::new(track));
-        let mut alike = true;
-        evaluate_rows(extended.network(), &weights, &self.inputs(), node, |row, first, numbers| {
-            let tape = tape_of[table.n_trained() + row];
-            let (start, tape) = (window.first[tape.index()] + first as Cell, simulator.tape(tape));
-            let is = |number: &f64, symbol: u8| {
-                number.to_bits() == if symbol == 1 { 1.0_f64 } else { -1.0 }.to_bits()
-            };
-            let (end, held) = (start + numbers.len() as Cell, tape.extent());
-            let (from, to) = (held.start.clamp(start, end), held.end.clamp(start, end));
-            let (before, rest) = numbers.split_at((from - start) as usize);
-            let (inside, after) = rest.split_at((to - from) as usize);
-            let blank = tape.read(held.end).0;
-            // Without a branch for each cell, so that it can be vectorised.
-            alike &= inside
-                .iter()
-                .zip(tape.held_from(from))
-                .fold(true, |alike, (it, &symbol)| alike & is(it, symbol));
-            alike &= before.iter().chain(after).fold(true, |alike, it| alike & is(it, blank));
-        });
-        alike
+        Ok(TrainingReport::conclude(self, run, &gradient, end))
     }
 
     /// Whether there is memory for the cells that a run needs.
@@ -460,7 +385,7 @@ impl PreparedTraining {
         if n_cells > self.window().n_cells { self.parts.check_budget(n_cells) } else { Ok(()) }
     }
 
-    /// Records the machine's end, and refuses a run without an answer.
+    /// Records the machine's end; a run without an answer is an error.
     fn end(&self, outcome: Outcome, simulator: &Simulator<'_>) -> Result<(), JobError> {
         let stopped = simulator.stopped().is_some();
         match outcome {

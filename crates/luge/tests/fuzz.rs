@@ -1,7 +1,7 @@
 //! Every reader on texts and bytes that are almost right: the cases of the repository and the seeds in `fuzz/seeds`, cut,
 //! spliced and changed at random. Each must be read or refused, never more.
 //!
-//! `LUGE_TEST=fuzz=600 cargo test --test fuzz` goes on for ten minutes; `LUGE_TEST="fuzz=600 seed=7"` takes another way. What a target demands is
+//! `LUGE_TEST=fuzz=600 cargo test --test fuzz` runs for ten minutes; `LUGE_TEST="fuzz=600 seed=7"` uses another seed. What a target demands is
 //! what the targets of cargo-fuzz demand: the same code.
 
 #[path = "../../../fuzz/src/lib.rs"]

@@ -171,7 +171,7 @@ fn with_the_paper_s_carrier() {
     assert!(n_drifting > 0, "a carrier whose gain is not 1");
 }
 
-/// The dense engine goes on from 20 random moments of a run and agrees, every weight of every step.
+/// The dense engine continues from 20 random steps of a run and agrees in every weight of every step.
 fn spots(shipped: &'static Shipped, n_steps: u64) {
     let name = shipped.name;
     let subject = subject(shipped);

@@ -1,4 +1,4 @@
-//! Primary networks that programs bring along: `predict` as units, held to what it means; theta itself; learners without labels.
+//! Primary networks that programs define: `predict` as units, compared with its meaning; theta itself; learners without labels.
 
 use std::ops::ControlFlow;
 
@@ -145,7 +145,7 @@ fn learners_without_labels() {
         target,
         features: None,
         saturate: false,
-        asked: PrepareOptions::default(),
+        prepare: PrepareOptions::default(),
     };
     let mut job = TrainJob::new(Source::sled("mean", text), csv("a,b\n1,2\n3,-1\n", Vec::new()));
     job.choose_format().expect("a format");

@@ -143,8 +143,14 @@ fn a_model_prepares_new_data_as_its_own() {
     };
     let target = vec!["y".to_owned()];
     let name = "flowers.csv".to_owned();
-    let data =
-        Data::Csv { name: name.clone(), text: text.clone(), target, features: None, saturate: false, asked };
+    let data = Data::Csv {
+        name: name.clone(),
+        text: text.clone(),
+        target,
+        features: None,
+        saturate: false,
+        prepare: asked,
+    };
     let mut job = TrainJob::new(Source::open("perceptron").expect("it ships"), data);
     job.options.format = "fix:8.6".parse().expect("a format");
     let lesson = job.prepare().expect("a lesson");

@@ -143,7 +143,7 @@ fn any_machine() -> impl Strategy<Value = Machine> {
     let is = |n: u8| prop::option::weighted(0.4, 0..n);
     let heads = || prop::sample::select(vec![Move::Left, Move::Stay, Move::Right]);
     let rule = (is(2), is(4), is(2), is(2), heads(), heads(), any::<prop::sample::Index>());
-    // Where the last rule fits everything a run goes on, and comes to cells it has written.
+    // If the last rule matches everything, a run continues and reaches cells that it has written.
     let state = (prop::collection::vec(rule, 0..5), prop::bool::weighted(0.9));
     let states = prop::collection::vec(state, 1..5);
     (states, any::<bool>()).prop_map(|(states, halting_first)| {

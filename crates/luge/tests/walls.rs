@@ -176,7 +176,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Files of users are read by the one reader that asks memory first; beside it stand what the system says and messages of known length.
+/// Only the reader that checks the memory budget reads users' files. The other reads are of system files and of messages of known length.
 #[test]
 fn every_file_is_read_through_the_bounded_reader() {
     const OTHERS: [&str; 3] = ["files/bounded.rs", "run/memory.rs", "lsp/transport.rs"];

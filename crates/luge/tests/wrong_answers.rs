@@ -12,14 +12,14 @@ fn program(text: &str) -> Source {
     Source { name: "it".to_owned(), text: text.to_owned(), extension: Some("sled".to_owned()) }
 }
 
-fn csv(text: &str, asked: PrepareOptions) -> Data {
+fn csv(text: &str, prepare: PrepareOptions) -> Data {
     Data::Csv {
         name: "csv".to_owned(),
         text: text.to_owned(),
         target: vec!["y".to_owned()],
         features: None,
         saturate: false,
-        asked,
+        prepare,
     }
 }
 
@@ -38,7 +38,7 @@ fn shipped(name: &str) -> &'static str {
 #[test]
 fn no_more_bits_are_taken_than_the_answer_needs() {
     let sum = learner("for sample in data { theta[0] += y; theta[1] += x[0]; }");
-    // 90 needs 8 bits with its sign; what is after the point of 0.75 is small beside it.
+    // 90 needs 8 bits with its sign; the fraction of 0.75 is small compared with it.
     let choice = job(&sum, "x,y\n0.25,40\n0.5,50\n").choose_format().expect("a format");
     assert_eq!(choice.format.to_string(), "fix:8.0");
     assert_eq!((choice.tolerance, choice.difference), (90.0 / 64.0, 0.75));
@@ -180,7 +180,7 @@ fn streams_choose_a_format() {
     let (format, report) = chosen(count, table("x,y\n1,1\n"));
     assert_eq!((format.as_str(), report.theta[0]), ("fix:9.0", 200.0));
     assert!(report.certificate.get("no_overflow").is_none());
-    // The fifth row is large: the machine comes to it only because the first rows pass while it is busy.
+    // The fifth row is large. The machine takes it only because the first rows pass while it is busy.
     let sum = "let n: int<4>; while n < 3 { take; theta[0] += y; n += 1; }";
     let (format, report) = chosen(sum, table("x,y\n1,1\n1,1\n1,1\n1,1\n1,100\n"));
     assert!(report.certificate.get("no_overflow").is_none(), "{format}: theta {:?}", report.theta);

@@ -114,10 +114,10 @@ impl CsvArgs {
     /// The data, if any are named.
     pub(super) fn read(&self, split: Option<Split>) -> Result<Option<Data>, Failure> {
         let Self { missing, scale, one_hot, classes, .. } = *self;
-        let asked = PrepareOptions { missing, scale, one_hot, classes, split };
+        let prepare = PrepareOptions { missing, scale, one_hot, classes, split };
         let named = |place: &PathBuf| {
             let columns = (self.target.clone(), self.features.clone());
-            named_table(place, columns, self.saturate, asked.clone())
+            named_table(place, columns, self.saturate, prepare.clone())
         };
         self.data.as_ref().map(named).transpose()
     }
@@ -146,17 +146,17 @@ pub(super) fn named_table(
     place: &Path,
     (target, features): (Vec<String>, Option<Vec<String>>),
     saturate: bool,
-    asked: PrepareOptions,
+    prepare: PrepareOptions,
 ) -> Result<Data, Failure> {
     let (name, text) = read_text(place)?;
-    Ok(Data::Csv { name, text, target, features, saturate, asked })
+    Ok(Data::Csv { name, text, target, features, saturate, prepare })
 }
 
 /// The name and the text of a CSV file; `-` is standard input.
 pub(super) fn read_text(place: &Path) -> Result<(String, String), Failure> {
     let name = place.display().to_string();
     // The text, its columns and their numbers are in memory at the same time.
-    let bytes = bounded::read(place, 8).map_err(|reason| OpenError::Read { name: name.clone(), reason })?;
+    let bytes = bounded::read(place, 8).map_err(OpenError::from)?;
     let not_text = |offset| OpenError::NotText { name: name.clone(), offset };
     let text = decode(bytes).map_err(not_text)?;
     Ok((name, text))

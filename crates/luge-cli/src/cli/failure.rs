@@ -163,7 +163,7 @@ failures! {
         usage Exists "give another name, or --force to write over it";
         error Elsewhere "compare the two files, and rename the one that you want";
     } else {
-        OutputError::Refused { .. } => {
+        OutputError::File(_) => {
             Self::error(error, "name a place in a folder that exists and that you may write to")
         },
     }

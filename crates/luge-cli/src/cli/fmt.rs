@@ -44,6 +44,6 @@ fn replace(place: &Path, text: &str) -> Result<(), Failure> {
             "give the programs' files, or `-` for standard input",
         ));
     }
-    atomic_file::write(place, &[text.as_bytes()])
-        .map_err(|reason| Failure::because(format!("cannot write {}", place.display()), reason))
+    atomic_file::write(place, text.as_bytes())
+        .map_err(|error| Failure::because(error.to_string(), error.reason))
 }

@@ -3,6 +3,7 @@
 use luge::{
     certificate::answer::verdict_on,
     draw::LossCurve,
+    files::FileError,
     job::program::overflow,
     mlp::{MlpModel, PreparedMlp, TorchError, TorchExport},
     stream::{StreamMoment, StreamReport},
@@ -53,7 +54,7 @@ failures! {
     for TorchError(error, problem) {
         error TooLarge "choose --torch with --sparse, or a smaller network";
         error Format "give another folder";
-        error Write "give another folder";
+        error File "give another folder";
     }
 }
 
@@ -65,7 +66,7 @@ pub(super) fn export_torch(
 ) -> Result<(), Failure> {
     let export = TorchExport::new(prepared, sparse)?;
     std::fs::create_dir_all(folder)
-        .map_err(|reason| TorchError::Write { path: folder.display().to_string(), reason })?;
+        .map_err(|reason| TorchError::from(FileError::new("write", folder, reason)))?;
     for name in export.files() {
         outputs.place(&folder.join(name))?;
     }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use luge::{
-    files::{Checkpoint, ModelError, OutputError, model::Program},
+    files::{Checkpoint, FileError, ModelError, OutputError, model::Program},
     job::{
         Data, TraceJob, TrainJob,
         catalogue::{self, ShippedLesson},
@@ -113,7 +113,7 @@ fn figure_places(
     folder: &Path,
     prepared: &PreparedJob,
 ) -> Result<Vec<Output>, Failure> {
-    let refused = |reason| OutputError::Refused { path: folder.to_owned(), reason };
+    let refused = |reason| OutputError::from(FileError::new("write", folder, reason));
     fs::create_dir_all(folder).map_err(refused)?;
     let n_tapes = prepared.scene()?.machine.n_tapes();
     let tapes = (0..n_tapes).map(|i| format!("tape_{i}.svg"));

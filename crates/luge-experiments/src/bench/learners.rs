@@ -50,7 +50,7 @@ fn on(
         target,
         features,
         saturate: false,
-        asked: PrepareOptions::default(),
+        prepare: PrepareOptions::default(),
     };
     if let Ok(format) = format.parse() {
         job.options.format = format;

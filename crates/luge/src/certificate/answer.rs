@@ -1,5 +1,5 @@
-//! The answer of a run in plain words: what was learned, how well it fits, and what was certified. Terminal, lab,
-//! reports and notebooks all show it.
+//! The answer of a run in words: what was learned, how well it fits, and what was certified. Terminal, lab, reports and
+//! notebooks show it.
 
 use luge_net::Values;
 use serde::Serialize;
@@ -20,13 +20,13 @@ pub struct Answer {
     pub learned: Option<Learned>,
     /// Whether the run is proved.
     pub certified: bool,
-    /// The same in words.
+    /// Whether the run is proved, in words.
     pub verdict: String,
-    /// What was checked, line by line.
+    /// The claims.
     pub claims: Vec<AnswerClaim>,
 }
 
-/// One line of a certificate, and what it means.
+/// One claim of a certificate, and what it means.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct AnswerClaim {
     /// Its name.
@@ -47,12 +47,12 @@ impl AnswerClaim {
     }
 }
 
-/// What a learner has learned.
+/// What was learned.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Learned {
-    /// A linear model as a formula in the columns' names, of other networks the weights.
+    /// A linear model as a formula in the columns' names; for other networks the weights.
     pub formula: String,
-    /// Every weight and what it belongs to.
+    /// Every weight with its name.
     pub weights: Vec<(String, f64)>,
     /// Rows of the table.
     pub rows: usize,
@@ -60,7 +60,7 @@ pub struct Learned {
     pub before: Fit,
     /// The network after training.
     pub after: Fit,
-    /// Why the loss is as large as it is, where that is surprising.
+    /// Why the loss is large, if that is surprising.
     pub remark: Option<&'static str>,
 }
 
@@ -76,7 +76,7 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Outputs beside the labels of a table.
+    /// Compares outputs with the labels of a table.
     #[must_use]
     pub fn of(outputs: &Values, table: &Table) -> Self {
         let labels = &table.labels;
@@ -87,17 +87,17 @@ impl Fit {
 }
 
 impl Learned {
-    /// Learned weights, on the data they were learned from.
+    /// Describes learned weights, on the data from which they were learned.
     #[must_use]
-    pub fn of(lesson: &PreparedTraining, theta: &[f64]) -> Self {
-        let table = lesson.table();
+    pub fn of(prepared: &PreparedTraining, theta: &[f64]) -> Self {
+        let table = prepared.table();
         let fit = |theta: Vec<f64>| {
-            Fit::of(&Predictor::new(lesson.primary(), theta).predict(&table.features), table)
+            Fit::of(&Predictor::new(prepared.primary(), theta).predict(&table.features), table)
         };
-        let (before, after) = (fit(lesson.blank_theta()), fit(theta.to_vec()));
+        let (before, after) = (fit(prepared.blank_theta()), fit(theta.to_vec()));
         Self {
-            formula: formula(lesson, theta),
-            weights: weight_names(lesson).into_iter().zip(theta.iter().copied()).collect(),
+            formula: formula(prepared, theta),
+            weights: weight_names(prepared).into_iter().zip(theta.iter().copied()).collect(),
             rows: table.n_samples(),
             before,
             after,
@@ -107,16 +107,16 @@ impl Learned {
 }
 
 impl Answer {
-    /// The answer of a training on a table.
+    /// Returns the answer of a training on a table.
     #[must_use]
-    pub fn of_training(lesson: &PreparedTraining, report: &TrainingReport) -> Self {
+    pub fn of_training(prepared: &PreparedTraining, report: &TrainingReport) -> Self {
         Self {
-            learned: Some(Learned::of(lesson, &report.theta)),
+            learned: Some(Learned::of(prepared, &report.theta)),
             ..Self::of_certificate(&report.certificate)
         }
     }
 
-    /// A certificate in words.
+    /// Returns a certificate in words.
     #[must_use]
     pub fn of_certificate(certificate: &Certificate) -> Self {
         let certified = certificate.proves_the_run();
@@ -127,7 +127,7 @@ impl Answer {
         Self { learned: None, certified, verdict, claims: claims.collect() }
     }
 
-    /// The answer of a machine's trace.
+    /// Returns the answer of a machine's trace.
     #[must_use]
     pub fn of_trace(plan: &PreparedTrace, trace: &Trace) -> Self {
         let same = match &trace.first_mismatch {
@@ -151,7 +151,7 @@ impl Answer {
         let ended = trace
             .machine_steps
             .is_none_or(|machine| trace.outcome == luge_train::Outcome::Converged { steps: machine });
-        // With noise the iterates prove a run; the loss is shown but decides nothing.
+        // With noise the iterates alone prove a run; the loss may leave its bounds.
         let noisy = plan.options.manner.noise.is_some();
         let claim = |name, holds, figures| {
             AnswerClaim::new(name, Claim { holds, figures }, name != "loss_bounds" || !noisy)
@@ -176,7 +176,7 @@ impl Answer {
     }
 }
 
-/// Whether claims prove a run, in words.
+/// Says in words whether claims prove a run.
 #[must_use]
 pub fn verdict_on(claims: &[(&str, &Claim)], proved: bool) -> String {
     match (&failed(claims)[..], proved) {
@@ -187,23 +187,23 @@ pub fn verdict_on(claims: &[(&str, &Claim)], proved: bool) -> String {
     }
 }
 
-/// The names of the claims that do not hold.
+/// Returns the names of the claims that do not hold.
 #[must_use]
 pub fn failed<'a>(claims: &[(&'a str, &Claim)]) -> Vec<&'a str> {
     claims.iter().filter(|(_, claim)| !claim.holds).map(|(name, _)| *name).collect()
 }
 
 /// Whether the primary network is linear, with a bias and a weight per column for each label.
-fn is_linear(lesson: &PreparedTraining) -> bool {
-    let table = lesson.table();
+fn is_linear(prepared: &PreparedTraining) -> bool {
+    let table = prepared.table();
     let n_weights = (table.feature_names.len() + 1) * table.label_names.len();
-    lesson.primary().describe() == "linear" && lesson.primary().n_weights() == n_weights
+    prepared.primary().describe() == "linear" && prepared.primary().n_weights() == n_weights
 }
 
-fn formula(lesson: &PreparedTraining, theta: &[f64]) -> String {
-    let table = lesson.table();
+fn formula(prepared: &PreparedTraining, theta: &[f64]) -> String {
+    let table = prepared.table();
     let numbers: Vec<String> = theta.iter().map(ToString::to_string).collect();
-    if !is_linear(lesson) || table.label_names.len() != 1 {
+    if !is_linear(prepared) || table.label_names.len() != 1 {
         return format!("theta {}", numbers.join(" "));
     }
     let terms = table.feature_names.iter().zip(&theta[1..]);
@@ -214,11 +214,11 @@ fn formula(lesson: &PreparedTraining, theta: &[f64]) -> String {
     format!("{} = {}{}", table.label_names[0], numbers[0], terms.collect::<String>())
 }
 
-/// What each weight belongs to: the columns' names where the network is linear, else its place in theta.
-fn weight_names(lesson: &PreparedTraining) -> Vec<String> {
-    let table = lesson.table();
-    let n_weights = lesson.primary().n_weights();
-    if !is_linear(lesson) {
+/// Names each weight: by its column if the network is linear, otherwise by its index in theta.
+fn weight_names(prepared: &PreparedTraining) -> Vec<String> {
+    let table = prepared.table();
+    let n_weights = prepared.primary().n_weights();
+    if !is_linear(prepared) {
         return (0..n_weights).map(|i| format!("theta[{i}]")).collect();
     }
     let of = |label: &String| {
@@ -252,11 +252,11 @@ mod tests {
     fn answer(name: &str) -> Answer {
         match catalogue::find(name).expect("it ships").job() {
             Job::Train(job) => {
-                let lesson = job.prepare().expect("a lesson");
-                let report = lesson
+                let prepared = job.prepare().expect("a prepared");
+                let report = prepared
                     .follow(None, ObservationRate::Moments, |_| ControlFlow::Continue(()))
                     .expect("training");
-                Answer::of_training(&lesson, &report)
+                Answer::of_training(&prepared, &report)
             }
             Job::Trace(job) => {
                 let plan = job.prepare().expect("a plan");

@@ -1,8 +1,8 @@
 //! Recomputes steps of a run by automatic differentiation, for the certificate's claim `gradient`.
 //!
-//! After a run, its engine repeats some of the steps without comparison, from the start or from a snapshot of the run. The dense engine
-//! makes each of these steps from the same weights: it evaluates every unit (equal columns once) and differentiates automatically. Every
-//! weight must agree. The repeated run must end as the first one did, with the same digest of all vertices and the same weights.
+//! After a run, its engine repeats some of the steps, from the start or from a snapshot of the run. The dense engine makes each
+//! of these steps from the same weights: it evaluates every unit (equal columns once) and differentiates automatically. Every
+//! weight must agree. The repeated run must end like the first, with the same digest of visited vertices and the same weights.
 
 use luge_net::{Network, Op};
 use luge_train::{CacheLevel, Snapshot, SpotCheck, SpotError, StopRule, TrainError};
@@ -28,42 +28,44 @@ pub const MAX_CHECKED: usize = 50;
 /// The most bytes for the weights around the recomputed steps, by default.
 const MAX_BYTES: u64 = 1 << 24;
 
-/// The cost of an arc or a written cell in a recomputed step, relative to that of a tape in a step of a run that is compared:
-/// measured as the time of `luge train --autodiff-checks 50` less that of `--autodiff-checks 5`, on the perceptron and on ten thousand rows of `sgd_linear`.
+/// The cost of an arc or a written cell in a recomputed step, relative to the cost of a tape in a compared step of a run.
+/// Measured as the time of `luge train --autodiff-checks 50` minus that of `--autodiff-checks 5`, on the perceptron and on ten
+/// thousand rows of `sgd_linear`.
 const COST: u64 = 3;
 
 /// The result of recomputing steps of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct GradientCheck {
-    /// The recomputed steps; none if the dense engine made all steps of the run.
+    /// The recomputed steps; empty if the dense engine made all steps of the run.
     pub steps: Vec<u64>,
     /// Whether every step of the run was made by automatic differentiation.
     pub every: bool,
-    /// The situations of all steps, if every step was observed.
+    /// The situations of the run, if every step was observed.
     #[serde(default)]
     pub seen: Option<Seen>,
     /// The first difference, if there is one.
     pub differs: Option<String>,
 }
 
-/// The situations that a run met, and how many of them were differentiated.
+/// The distinct situations of a run, and how many of them were differentiated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Seen {
     /// Gradient steps of the run.
     pub n_steps: u64,
-    /// Distinct situations that they were in.
+    /// Distinct situations of these steps.
     pub n_situations: usize,
-    /// Those in which the network was differentiated and every weight was compared.
+    /// Situations in which the network was differentiated and every weight was compared.
     pub n_looked_at: usize,
-    /// Those that were differentiated with the weights that a step of the run had.
+    /// Situations that were differentiated at the weights of a step of the run.
     #[serde(default)]
     pub n_as_they_were: usize,
-    /// Whether weights are exactly the values they stand for, up to what the next step forgets; then one check covers all steps of a situation.
+    /// Whether weights are exactly the values that they represent, up to errors that the next step removes. Then one check covers
+    /// all steps of a situation.
     pub exact: bool,
 }
 
 impl GradientCheck {
-    /// Every step was made by automatic differentiation.
+    /// The result for the dense engine, which makes every step by automatic differentiation.
     pub(crate) fn of_dense() -> Self {
         Self { every: true, ..Self::default() }
     }
@@ -73,7 +75,7 @@ impl GradientCheck {
         self.differs.is_none() && self.seen.is_none_or(|seen| seen.n_looked_at == seen.n_situations)
     }
 
-    /// The check in a line.
+    /// Summarises the check in a line.
     pub fn figures(&self) -> String {
         let sampled = match self.steps.len() {
             0 => String::new(),
@@ -106,26 +108,26 @@ impl GradientCheck {
     }
 }
 
-/// Repeats a run that ended this way and passes steps of it to `check`, which recomputes them by automatic differentiation.
+/// Repeats a run and passes some of its steps to `check`, which recomputes them by automatic differentiation.
 pub(crate) fn recheck<E: From<EngineError>>(
     task: &Task<'_>,
     (end, record): (&Snapshot, &RunStats),
     kept: &Decimated<Snapshot>,
-    asked: Option<usize>,
+    requested: Option<usize>,
     check: impl FnOnce(&[CheckedStep]) -> Result<GradientCheck, E>,
 ) -> Result<GradientCheck, E> {
-    let steps = choose((end, record), task.network, asked);
+    let steps = choose((end, record), task.network, requested);
     match collect(task, &steps, end, kept)? {
-        Ok(spots) => check(&spots),
+        Ok(checked) => check(&checked),
         Err(why) => Ok(GradientCheck { steps, differs: Some(why), ..GradientCheck::default() }),
     }
 }
 
-/// The steps to recompute: the first two, the last, those where the loss was lowest and highest, and random ones.
+/// Chooses the steps to recompute: the first two, the last, those with the lowest and the highest loss, and random ones.
 ///
-/// Their number follows from sizes alone, so that the same run always has the same certificate. It is the requested number, or about as
-/// many as take as long as the comparison of the run, limited by memory, at least [`MIN_CHECKED`] and at most [`MAX_CHECKED`].
-fn choose((end, record): (&Snapshot, &RunStats), network: &Network, asked: Option<usize>) -> Vec<u64> {
+/// Their number depends on sizes alone, so that the same run always has the same certificate. If none is requested, it is the
+/// number that takes about as long as comparing the run and fits in memory, from [`MIN_CHECKED`] to [`MAX_CHECKED`].
+fn choose((end, record): (&Snapshot, &RunStats), network: &Network, requested: Option<usize>) -> Vec<u64> {
     let n_steps = end.step;
     if n_steps == 0 {
         return Vec::new();
@@ -133,9 +135,9 @@ fn choose((end, record): (&Snapshot, &RunStats), network: &Network, asked: Optio
     let n_cells: usize = end.trimmed().tapes.iter().map(|tape| tape.cells.len()).sum();
     let run = n_steps.saturating_mul(end.tapes.len().max(1) as u64);
     let in_time = run / (COST * (n_arcs(network) + n_cells as u64)).max(1);
-    // Weights before and after each, a bit for a cell.
+    // Weights before and after each step, one bit per cell.
     let affordable = in_time.min(MAX_BYTES / (n_cells as u64 / 4).max(1));
-    let count = asked
+    let count = requested
         .unwrap_or(usize::try_from(affordable).unwrap_or(MAX_CHECKED).clamp(MIN_CHECKED, MAX_CHECKED))
         .max(1);
     let mut steps = vec![0, 1.min(n_steps - 1), n_steps - 1];
@@ -153,13 +155,14 @@ fn choose((end, record): (&Snapshot, &RunStats), network: &Network, asked: Optio
     steps
 }
 
-/// Arcs of linear layers: the cost of evaluating every unit.
+/// Counts the arcs of linear layers, which determine the cost of evaluating every unit.
 fn n_arcs(network: &Network) -> u64 {
     let arcs = |op: &Op| if let Op::Linear(map, _) = op { map.most_entries() as u64 } else { 0 };
     network.nodes().iter().map(|node| arcs(&node.op)).sum()
 }
 
-/// A step of the repeated run: the loss, the weights before and after it, and how far rounding may separate them from the dense engine's.
+/// A step of the repeated run: the loss, the weights before and after it, and the largest rounding difference from the dense
+/// engine's.
 pub(crate) struct CheckedStep {
     loss: f64,
     before: Snapshot,
@@ -167,8 +170,8 @@ pub(crate) struct CheckedStep {
     rounding: f64,
 }
 
-/// Repeats the run up to these steps, from its own snapshots, and keeps the weights around them; `Err` with a reason if the run ends
-/// differently.
+/// Repeats the run up to these steps, from its own snapshots, and returns the weights before and after them; the inner error says
+/// how the repeated run ends differently.
 fn collect(
     task: &Task<'_>,
     steps: &[u64],
@@ -177,7 +180,7 @@ fn collect(
 ) -> Result<Result<Vec<CheckedStep>, String>, EngineError> {
     let (mut engine, _) = task.open(CacheLevel::Macrosteps, None)?;
     let to = |most_steps| StopRule { loss_at_most: f64::NEG_INFINITY, not_before: 0, most_steps };
-    let mut spots = Vec::with_capacity(steps.len());
+    let mut checked = Vec::with_capacity(steps.len());
     for &step in steps {
         if let Some(snapshot) = kept.before(step).filter(|snapshot| snapshot.step > engine.steps()) {
             (engine, _) = task.open(CacheLevel::Macrosteps, Some((snapshot, None)))?;
@@ -186,19 +189,19 @@ fn collect(
         let (loss, before) = (engine.loss()?, engine.snapshot().trimmed());
         engine.step()?;
         let after = engine.snapshot().trimmed();
-        spots.push(CheckedStep { loss, before, after, rounding: engine.rounding() });
+        checked.push(CheckedStep { loss, before, after, rounding: engine.rounding() });
     }
     engine.run(&to(end.step))?;
     if engine.snapshot().trimmed() != end.trimmed() {
         return Ok(Err("the run made again visits other vertices or ends with other weights".to_owned()));
     }
-    Ok(Ok(spots))
+    Ok(Ok(checked))
 }
 
-/// The first and last cell that tapes and heads of all these steps take, with one more on each side.
-pub(crate) fn extent(spots: &[CheckedStep]) -> Option<(i64, i64)> {
+/// Returns the first and last cell that the tapes and heads of all these steps use, with one more on each side.
+pub(crate) fn extent(checked: &[CheckedStep]) -> Option<(i64, i64)> {
     let tapes =
-        spots.iter().flat_map(|spot| [&spot.before, &spot.after]).flat_map(|snapshot| &snapshot.tapes);
+        checked.iter().flat_map(|step| [&step.before, &step.after]).flat_map(|snapshot| &snapshot.tapes);
     let reach = |tape: &luge_train::TapeSnapshot| {
         let head_end = tape.head_first + tape.head.len() as i64;
         let end = tape.first + tape.cells.len() as i64;
@@ -208,10 +211,13 @@ pub(crate) fn extent(spots: &[CheckedStep]) -> Option<(i64, i64)> {
 }
 
 /// Recomputes the steps by automatic differentiation and compares every weight.
-pub(crate) fn check(mut checker: SpotCheck<'_>, spots: &[CheckedStep]) -> Result<GradientCheck, TrainError> {
-    let steps = spots.iter().map(|spot| spot.before.step).collect();
+pub(crate) fn check(
+    mut checker: SpotCheck<'_>,
+    checked: &[CheckedStep],
+) -> Result<GradientCheck, TrainError> {
+    let steps = checked.iter().map(|step| step.before.step).collect();
     let mut found = GradientCheck { steps, ..GradientCheck::default() };
-    for CheckedStep { loss, before, after, rounding } in spots {
+    for CheckedStep { loss, before, after, rounding } in checked {
         let step = before.step;
         let differs = match checker.check(before, after, *rounding) {
             Ok(agreement) if !agreement.has_loss(*loss) => {

@@ -1,29 +1,29 @@
-//! The sizes that the paper's corollaries claim, compared with those counted.
+//! Compares the sizes that the paper's corollaries claim with those of the network.
 
 use luge_landscape::{Extended, LandscapeKind, VertexSet};
 use luge_machine::NormalForm;
 use luge_net::Layers;
 use serde::Serialize;
 
-/// The layers both corollaries allow beside the primary network.
+/// The layers that both corollaries allow in addition to the primary network.
 pub const CLAIMED_LAYERS: usize = 12;
 
-/// Units per label that the O(n m) of the corollaries may stand for.
+/// The units per label that are allowed for the O(n m) of the corollaries.
 const UNITS_PER_LABEL: u64 = 4;
 
-/// One arrangement of a network in layers: the number of layers and their width refer to the same arrangement.
+/// An arrangement of a network in layers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Arrangement {
-    /// How many layers there are.
+    /// The number of layers.
     pub layers: usize,
-    /// Units of the widest.
+    /// Units of the widest layer.
     pub widest: usize,
-    /// Units of each.
+    /// Units of each layer.
     pub widths: Vec<usize>,
 }
 
 impl Arrangement {
-    /// The narrowest arrangement in at most this many layers that a greedy search finds; in more if the network is deeper.
+    /// Finds the narrowest arrangement in at most this many layers, by a greedy search; in more if the network is deeper.
     fn within(layers: &Layers, most_layers: usize) -> Self {
         let widths = layers.arrange(most_layers.max(layers.depth())).unwrap_or_default();
         Self { layers: widths.len(), widest: widths.iter().copied().max().unwrap_or(0), widths }
@@ -35,19 +35,19 @@ impl Arrangement {
 pub struct SizeClaim {
     /// 1 for `internal`, 2 for the others.
     pub corollary: u8,
-    /// Layers allowed.
+    /// The allowed number of layers.
     pub layers: usize,
-    /// Units per layer allowed, 4 n m included; `null` if there are more than 2^64.
+    /// The allowed units per layer, 4 n m included; `null` if they exceed 2^64.
     pub width: Option<u64>,
-    /// Where that number comes from.
+    /// The formula for the width.
     pub formula: &'static str,
     /// The same with a vertex only for every combination of symbols that a state looks at; `null` for `internal`.
     pub width_looked_at: Option<u64>,
-    /// The network in as few layers as there can be.
+    /// The network in as few layers as possible.
     pub fewest_layers: Arrangement,
-    /// The network in layers as narrow as can be found: in at most the layers allowed, or the fewest there can be.
+    /// The network in layers as narrow as the search finds, in at most the allowed number of layers if possible.
     pub narrowest: Arrangement,
-    /// Whether the layers allowed suffice.
+    /// Whether the network fits in the allowed layers.
     pub layers_hold: bool,
     /// Whether no layer of the narrowest arrangement is wider than allowed.
     pub width_holds: bool,
@@ -98,7 +98,7 @@ impl SizeClaim {
         }
     }
 
-    /// The width allowed, in words where no number holds it.
+    /// Returns the allowed width as text.
     pub fn width_text(&self) -> String {
         self.width.map_or("more than 2^64".to_owned(), |width| width.to_string())
     }

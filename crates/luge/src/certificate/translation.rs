@@ -1,11 +1,11 @@
-//! Translation validation: compares the answer of the compiled machine with that of the interpreter.
+//! Translation validation: compares the answer of the compiled machine with the interpreter's.
 
 use luge_net::{NumberFormat, faults::planted};
 use luge_sled::{Outcome, Verdict};
 
 use crate::{job::program, training::Claim};
 
-/// Compares the machine's weights, or `None` if it rejected its data, with a run of the interpreter.
+/// Compares the machine's weights, `None` if it rejected its data, with the interpreter's outcome.
 #[must_use]
 pub fn claim(interpreted: Option<&Outcome>, machine: Option<&[f64]>, format: NumberFormat) -> Claim {
     let line = |outcome: &Outcome| outcome.line.map_or(String::new(), |line| format!(" in line {line}"));
@@ -17,12 +17,12 @@ pub fn claim(interpreted: Option<&Outcome>, machine: Option<&[f64]>, format: Num
             let n = theta.len().max(outcome.theta.len());
             if same == n {
                 let figures = format!("{n} of {n} weights of the machine as the interpreter computes them");
-                return Claim { holds: true, figures };
+                return Claim::new(true, figures);
             }
             format!("{same} of {n} weights of the machine as the interpreter computes them")
         }
         (Some((Verdict::Rejected, _)), None) => {
-            return Claim { holds: true, figures: "machine and interpreter reject the data".to_owned() };
+            return Claim::new(true, "machine and interpreter reject the data");
         }
         (Some((Verdict::Accepted, _)), None) => {
             "the machine rejects the data, the interpreter comes to the program's end".to_owned()
@@ -40,7 +40,7 @@ pub fn claim(interpreted: Option<&Outcome>, machine: Option<&[f64]>, format: Num
     };
     let figures =
         format!("{differs}: this is an error in luge, please report it with the program and its data");
-    Claim { holds: false, figures }
+    Claim::new(false, figures)
 }
 
 #[cfg(test)]

@@ -7,15 +7,15 @@ use super::Place;
 /// Why a file is not a table.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
-    /// The CSV reader refused.
+    /// Invalid CSV.
     #[error("not a CSV table: {0}")]
     Csv(#[from] csv::Error),
     /// A requested column is missing.
     #[error("there is no column `{column}`; the columns are {known}")]
     NoColumn {
-        /// The requested value.
+        /// The requested column.
         column: String,
-        /// What there is.
+        /// The columns of the file.
         known: String,
     },
     /// Two columns of the same name.
@@ -23,7 +23,7 @@ pub enum TableError {
     Twice(String),
     /// The same column is named twice.
     #[error("column `{0}` is named twice")]
-    AskedTwice(String),
+    NamedTwice(String),
     /// A column cannot be both.
     #[error("column `{0}` is named both as a feature and as the target")]
     FeatureAndTarget(String),
@@ -42,23 +42,23 @@ pub enum TableError {
     /// No row is complete.
     #[error("a value is missing in every row")]
     AllDropped,
-    /// Decimal commas where commas separate.
+    /// Decimal commas in a file whose fields are separated by commas.
     #[error("{place}: `{found}` has a decimal comma, but commas separate the fields of this file")]
     DecimalComma {
         /// The line and column of the entry.
         place: Place,
-        /// What stands there.
+        /// The text of the entry.
         found: String,
     },
     /// Some numbers with points, some with commas.
     #[error("column `{0}` has decimal points, other numbers of the file have decimal commas")]
     MixedDecimals(String),
-    /// Words where a feature should be.
+    /// Words in a feature.
     #[error("{place}: `{found}` is not a number; the column has {n_words} different words")]
     TextFeature {
         /// The line and column of the first.
         place: Place,
-        /// What stands there.
+        /// The text of the entry.
         found: String,
         /// Distinct words.
         n_words: usize,
@@ -66,7 +66,7 @@ pub enum TableError {
     /// Numbers whose mean or spread is not finite.
     #[error("column `{0}` has numbers so large that their mean or spread is not finite")]
     Unscalable(String),
-    /// Too many words for a column each.
+    /// Too many words for one column each.
     #[error("column `{column}` has {n_words} different words, and at most {most} get a column each")]
     TooManyWords {
         /// Its name.
@@ -81,15 +81,15 @@ pub enum TableError {
     UnknownWord {
         /// The line and column of the entry.
         place: Place,
-        /// What stands there.
+        /// The text of the entry.
         found: String,
         /// The words of training.
         known: String,
     },
-    /// Numbers for a model that wants words.
+    /// Numbers for a model that needs words.
     #[error("column `{0}` has words, and numbers were given")]
     WordsWanted(String),
-    /// Nothing to tell apart.
+    /// Only one class.
     #[error("column `{column}` has a single class, `{word}`: there is nothing to learn")]
     SingleClass {
         /// Its name.
@@ -115,15 +115,15 @@ pub enum TableError {
         /// The most whole numbers that are taken for classes.
         most: usize,
     },
-    /// Dates where a feature should be.
+    /// Dates in a feature.
     #[error("{place}: `{found}` is a date, and learners take numbers")]
     Date {
         /// The line and column of the first.
         place: Place,
-        /// What stands there.
+        /// The text of the entry.
         found: String,
     },
-    /// Nothing to hold out, or nothing left.
+    /// No rows to test, or none to train on.
     #[error("a share of {fraction} of {n_rows} rows leaves no row to train on or none to test")]
     Split {
         /// The share.
@@ -131,15 +131,15 @@ pub enum TableError {
         /// All rows.
         n_rows: usize,
     },
-    /// Text where a number should be.
+    /// Text instead of a number.
     #[error("{place}: `{found}` is not a finite number")]
     NotANumber {
         /// The line and column of the entry.
         place: Place,
-        /// What stands there.
+        /// The text of the entry.
         found: String,
     },
-    /// The number format cannot hold it.
+    /// A number outside the format's range.
     #[error("{place}: {value} lies outside {format}, which reaches from {} to {}{}", .format.min(), .format.max(), .holds.map_or_else(String::new, |holds| format!("; {holds} holds the column")))]
     OutOfRange {
         /// The line and column of the entry.

@@ -1,4 +1,4 @@
-//! New data for a trained model: preparation as in training, and the meaning of outputs.
+//! New data for a trained model: prepares them as in training, and interprets outputs.
 
 use luge_net::{Shape, Values};
 use serde::Serialize;
@@ -43,11 +43,11 @@ impl Preparation {
             let features = super::columns(header, &wanted)?;
             let kinds = self.features.iter().map(|feature| expected(&feature.words));
             let targets: Vec<String> = self.targets.iter().map(|target| target.column.clone()).collect();
-            // A target that is missing or duplicate cannot be compared with.
+            // Without its column, or with two of that name, a target has no labels.
             let targets = super::columns(header, &targets).unwrap_or_default();
             let labels = self.targets.iter().map(|target| match target.classes.is_empty() {
                 true => Expect::PerhapsNumbers,
-                // Classes that are numbers may be written in other ways, such as 1.0.
+                // Classes that are numbers can be written differently, such as 1.0.
                 false if target.classes.iter().all(|class| class.parse::<f64>().is_ok()) => {
                     Expect::PerhapsNumbers
                 }
@@ -77,7 +77,7 @@ impl Preparation {
         self.features(&super::number_columns(names, x), &(0..x.shape.rows).collect::<Vec<_>>(), None)
     }
 
-    /// The labels of some rows: NaN where one is missing, infinite where it is not a class of the training data.
+    /// Returns the labels of some rows: NaN if a label is missing, infinity if it is not a class of the training data.
     pub(super) fn labels(&self, columns: &[(String, Column)], rows: &[usize]) -> Values {
         let mut y = Vec::new();
         for &row in rows {
@@ -103,7 +103,7 @@ impl Preparation {
         Values::new(Shape::new(rows.len(), y.len() / rows.len().max(1)), y)
     }
 
-    /// The answers that the outputs for one sample give for every target.
+    /// Interprets the outputs for one sample: one answer for each target.
     pub fn answers(&self, out: &[f64]) -> Vec<Answer<'_>> {
         let mut rest = out;
         let answers = self.targets.iter().map(|target| {
@@ -114,7 +114,7 @@ impl Preparation {
         answers.collect()
     }
 
-    /// How well outputs predict labels; rows whose labels are missing do not count. `None` if there are none.
+    /// Scores how well outputs predict labels, without rows whose labels are missing; `None` if no rows are left.
     pub fn score(&self, out: &Values, labels: &Values) -> Option<Score> {
         let rows: Vec<usize> =
             (0..labels.shape.rows).filter(|&row| !labels.row(row).iter().any(|y| y.is_nan())).collect();
@@ -133,7 +133,7 @@ impl Preparation {
 }
 
 impl Table {
-    /// How many rows of the output predict the class in the labels; `None` if the labels are not classes.
+    /// Counts the rows whose class the output predicts; `None` if the labels are not classes.
     pub fn right_rows(&self, out: &Values) -> Option<usize> {
         match self.preparation.score(out, &self.labels)? {
             Score::Classified { right, .. } => Some(right),
@@ -141,7 +141,7 @@ impl Table {
         }
     }
 
-    /// Other rows with the same columns, prepared as these were.
+    /// Reads other rows with the same columns and prepares them as these were.
     ///
     /// # Errors
     /// If a column is missing, has words that these rows do not have, or lacks a value.
@@ -165,7 +165,7 @@ impl Table {
 }
 
 impl Target {
-    /// The answer that the outputs for one sample give.
+    /// Interprets the outputs for one sample.
     fn answer(&self, own: &[f64]) -> Answer<'_> {
         match self.classes.get(self.class(own)) {
             Some(class) => Answer::Class(class),

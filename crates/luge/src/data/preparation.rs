@@ -10,15 +10,16 @@ use super::{
     sheet::Column,
 };
 
-/// How the columns are prepared, with every number that this needs.
+/// How the columns are prepared, with all parameters that were learned for this.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preparation {
     /// The options.
-    pub asked: PrepareOptions,
+    #[serde(rename = "asked")]
+    pub options: PrepareOptions,
     /// The features' columns in the file, and how they become numbers.
     pub features: Vec<Feature>,
-    /// The targets' columns in the file, and what they mean.
+    /// The targets' columns in the file, and how they become numbers.
     pub targets: Vec<Target>,
 }
 
@@ -28,10 +29,10 @@ pub struct Preparation {
 pub struct Feature {
     /// The column's name.
     pub column: String,
-    /// Its words, each of which has a feature of its own; none if it has numbers.
+    /// Its words, each of which becomes a feature; empty if it has numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<String>,
-    /// The replacement for a missing number.
+    /// The value for a missing number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fill: Option<f64>,
     /// The offset that is subtracted, and the divisor of the rest.
@@ -39,27 +40,27 @@ pub struct Feature {
     pub scale: Option<(f64, f64)>,
 }
 
-/// What a target's column means.
+/// How a target's column becomes labels.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
     /// The column's name.
     pub column: String,
-    /// The classes' names; none if it has numbers.
+    /// The classes' names; empty if it has numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<String>,
-    /// How classes are numbers.
+    /// How classes are encoded as numbers.
     pub code: ClassCode,
 }
 
-/// The most whole numbers of a target that are taken for classes.
+/// The most distinct whole numbers of a target that count as classes.
 const MAX_CLASSES: usize = 32;
 
-/// The most words of a feature that get a column each.
+/// The most words of a column that become a feature each.
 const MAX_WORDS: usize = 1000;
 
 impl Feature {
-    /// A column of numbers as they are.
+    /// A column of numbers that are not changed.
     pub fn plain(column: String) -> Self {
         Self { column, words: Vec::new(), fill: None, scale: None }
     }
@@ -71,7 +72,7 @@ impl Feature {
 
     fn learn(
         column: &(String, Column),
-        asked: &PrepareOptions,
+        options: &PrepareOptions,
         training: &[usize],
         lines: Option<&[u64]>,
     ) -> Result<Self, TableError> {
@@ -81,12 +82,12 @@ impl Feature {
             Column::Words(rows) => {
                 feature.words = Column::distinct(rows);
                 let n_words = feature.words.len();
-                if asked.one_hot && n_words <= MAX_WORDS {
-                    // What stands for a missing word is that no column has a 1.
-                    feature.fill = matches!(asked.missing, Missing::Mean | Missing::Zero).then_some(0.0);
+                if options.one_hot && n_words <= MAX_WORDS {
+                    // For a missing word all features are 0.
+                    feature.fill = matches!(options.missing, Missing::Mean | Missing::Zero).then_some(0.0);
                     return Ok(feature);
                 }
-                if asked.one_hot {
+                if options.one_hot {
                     return Err(TableError::TooManyWords { column: name.clone(), n_words, most: MAX_WORDS });
                 }
                 let row = rows.iter().position(Option::is_some).unwrap_or_default();
@@ -100,14 +101,14 @@ impl Feature {
             Column::Numbers(numbers) => numbers,
         };
         let known = || training.iter().map(|&row| numbers[row]).filter(|number| !number.is_nan());
-        feature.fill = match asked.missing {
+        feature.fill = match options.missing {
             Missing::Refuse | Missing::Drop => None,
             Missing::Zero => Some(0.0),
             Missing::Mean => Some(mean(known())),
         };
         let fill = feature.fill;
         let filled = || training.iter().map(move |&row| filled(numbers[row], fill));
-        feature.scale = match asked.scale {
+        feature.scale = match options.scale {
             Scale::None => None,
             Scale::Standard => {
                 let mean = mean(filled());
@@ -129,7 +130,7 @@ impl Feature {
         self.scale.map_or(number, |(shift, width)| (number - shift) / width)
     }
 
-    /// The features of a row, pushed.
+    /// Appends the features of a row.
     fn push(&self, column: &Column, row: usize, place: Row, x: &mut Vec<f64>) -> Result<(), TableError> {
         let place = || Place { row: place, column: self.column.clone() };
         let missing = || TableError::Missing(place());
@@ -171,22 +172,22 @@ impl Target {
         if self.code == ClassCode::Each { self.classes.len() } else { 1 }
     }
 
-    fn learn((name, column): &(String, Column), asked: ClassCode) -> Result<Self, TableError> {
+    fn learn((name, column): &(String, Column), requested: ClassCode) -> Result<Self, TableError> {
         let distinct = match column {
             Column::Words(rows) => Column::distinct(rows),
-            Column::Numbers(_) if !matches!(asked, ClassCode::Signs | ClassCode::Each) => {
+            Column::Numbers(_) if !matches!(requested, ClassCode::Signs | ClassCode::Each) => {
                 return Ok(Self::plain(name.clone()));
             }
             Column::Numbers(numbers) => classes(name, numbers)?,
         };
-        if asked == ClassCode::Signs && distinct == ["-1", "1"] {
+        if requested == ClassCode::Signs && distinct == ["-1", "1"] {
             return Ok(Self::plain(name.clone()));
         }
         let n_classes = distinct.len();
         if n_classes < 2 {
             return Err(TableError::SingleClass { column: name.clone(), word: distinct.concat() });
         }
-        let code = match asked {
+        let code = match requested {
             ClassCode::Auto | ClassCode::Column if n_classes == 2 => ClassCode::Signs,
             ClassCode::Auto => ClassCode::Each,
             ClassCode::Column => ClassCode::Numbers,
@@ -198,12 +199,12 @@ impl Target {
         Ok(Self { column: name.clone(), classes: distinct, code })
     }
 
-    /// The class that a number names.
+    /// Finds the class whose name is this number.
     pub(super) fn class_of(&self, number: f64) -> Option<usize> {
         self.classes.iter().position(|class| class.parse() == Ok(number))
     }
 
-    /// The labels of a class.
+    /// Appends the labels of a class.
     pub(super) fn push_class(&self, class: usize, y: &mut Vec<f64>) {
         match self.code {
             ClassCode::Each => y.extend((0..self.classes.len()).map(|i| f64::from(u8::from(i == class)))),
@@ -212,7 +213,7 @@ impl Target {
         }
     }
 
-    /// The class that outputs predict.
+    /// Returns the class that outputs predict.
     pub(super) fn class(&self, out: &[f64]) -> usize {
         let first = out.first().copied().unwrap_or(0.0);
         match self.code {
@@ -234,7 +235,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Rows that are used: all, or those in which nothing is missing.
+    /// Returns the rows that are used: all, or those in which nothing is missing.
     pub(super) fn rows(&self, missing: Missing, n_rows: usize) -> Result<Vec<usize>, TableError> {
         let all = || self.features.iter().chain(&self.targets);
         if missing == Missing::Drop {
@@ -260,55 +261,55 @@ impl Columns {
 }
 
 impl Preparation {
-    /// Columns of numbers as they are.
+    /// Columns of numbers that are not changed.
     pub fn plain(features: &[String], labels: &[String]) -> Self {
         Self {
-            asked: PrepareOptions::default(),
+            options: PrepareOptions::default(),
             features: features.iter().cloned().map(Feature::plain).collect(),
             targets: labels.iter().cloned().map(Target::plain).collect(),
         }
     }
 
-    /// The names of the features and of the labels that the columns become.
+    /// Returns the names of the features and of the labels.
     pub fn names(&self) -> (Vec<String>, Vec<String>) {
         let features = self.features.iter().flat_map(Feature::names).collect();
         (features, self.targets.iter().flat_map(Target::names).collect())
     }
 
-    /// Whether some column has words; classes may be whole numbers as well.
+    /// Whether some column has words. Classes that are whole numbers are not words.
     pub fn has_words(&self) -> bool {
         let feature = self.features.iter().any(|feature| !feature.words.is_empty());
         let is_word = |class: &String| class.parse::<f64>().is_err();
         feature || self.targets.iter().any(|target| target.classes.iter().any(is_word))
     }
 
-    /// Whether it leaves numbers as they are.
+    /// Whether it changes nothing.
     pub fn is_plain(&self) -> bool {
         let plain = |feature: &Feature| *feature == Feature::plain(feature.column.clone());
-        self.asked == PrepareOptions::default() && self.features.iter().all(plain) && !self.has_words()
+        self.options == PrepareOptions::default() && self.features.iter().all(plain) && !self.has_words()
     }
 
     /// Learns the preparation from the training rows.
     pub(super) fn learn(
-        asked: &PrepareOptions,
+        options: &PrepareOptions,
         columns: &Columns,
         training: &[usize],
     ) -> Result<Self, TableError> {
         let lines = columns.lines.as_deref();
-        let features = columns.features.iter().map(|column| Feature::learn(column, asked, training, lines));
-        let targets = columns.targets.iter().map(|column| Target::learn(column, asked.classes));
+        let features = columns.features.iter().map(|column| Feature::learn(column, options, training, lines));
+        let targets = columns.targets.iter().map(|column| Target::learn(column, options.classes));
         let features = features.collect::<Result<_, _>>()?;
         let targets: Vec<Target> = targets.collect::<Result<_, _>>()?;
-        // How classes are written says nothing where there are none.
+        // Without classes their encoding does not matter.
         let numbers = targets.iter().all(|target| target.classes.is_empty());
-        let classes = if numbers { ClassCode::Auto } else { asked.classes };
-        Ok(Self { asked: PrepareOptions { classes, ..asked.clone() }, features, targets })
+        let classes = if numbers { ClassCode::Auto } else { options.classes };
+        Ok(Self { options: PrepareOptions { classes, ..options.clone() }, features, targets })
     }
 
-    /// The features of some rows.
+    /// Returns the features of some rows.
     ///
     /// # Errors
-    /// If a value without a replacement is missing, or a word was not among the training data.
+    /// If a value is missing and there is none to replace it, or a word was not in the training data.
     pub(super) fn features(
         &self,
         columns: &[(String, Column)],
@@ -325,7 +326,7 @@ impl Preparation {
     }
 }
 
-/// The names of the classes that whole numbers are.
+/// Returns the names of classes that are whole numbers.
 fn classes(column: &str, numbers: &[f64]) -> Result<Vec<String>, TableError> {
     let mut known: Vec<f64> = numbers.iter().copied().filter(|number| !number.is_nan()).collect();
     known.sort_by(f64::total_cmp);
@@ -340,7 +341,7 @@ fn classes(column: &str, numbers: &[f64]) -> Result<Vec<String>, TableError> {
     Ok(known.iter().map(ToString::to_string).collect())
 }
 
-/// Whether a text is a date, as 2024-05-31, 31.05.2024 or 5/31/2024, perhaps with a time after it.
+/// Whether a text is a date, such as 2024-05-31, 31.05.2024 or 5/31/2024, perhaps with a time after it.
 fn is_date(text: &str) -> bool {
     let day = text.split(['T', ' ']).next().unwrap_or_default();
     ['-', '.', '/'].iter().any(|&separator| {
@@ -351,7 +352,7 @@ fn is_date(text: &str) -> bool {
     })
 }
 
-/// A number, or its replacement if it is missing.
+/// Returns a number, or its replacement if it is missing.
 fn filled(number: f64, fill: Option<f64>) -> f64 {
     if number.is_nan() { fill.unwrap_or(number) } else { number }
 }

@@ -10,9 +10,9 @@ pub struct PrepareOptions {
     pub missing: Missing,
     /// How the numbers of the features are scaled.
     pub scale: Scale,
-    /// Whether features of words become a column of 0 and 1 for each word.
+    /// Whether a column of words becomes a feature of 0 and 1 for each word.
     pub one_hot: bool,
-    /// How words of a target become numbers.
+    /// How classes become numbers.
     pub classes: ClassCode,
     /// Rows that are held out of training, to test what was learned.
     pub split: Option<Split>,
@@ -21,14 +21,14 @@ pub struct PrepareOptions {
 /// What to do about missing values of features.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Missing {
-    /// Refuse the file, naming the first.
+    /// Report the first as an error.
     #[default]
     Refuse,
-    /// Take the mean of the column's training rows.
+    /// Use the mean of the column's training rows.
     Mean,
-    /// Take zero.
+    /// Use zero.
     Zero,
-    /// Leave the row out; also where a label is missing.
+    /// Leave out the row; also if a label is missing.
     Drop,
 }
 
@@ -48,10 +48,10 @@ pub enum Scale {
 
 luge_net::names!(Scale, "scale", None "none", Standard "standard", MinMax "minmax");
 
-/// How the words of a target become numbers; they are taken in alphabetical order.
+/// How classes, in alphabetical order, become numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ClassCode {
-    /// As the learner wants it; if that is not known, -1 and 1 for two classes and a column for each of more.
+    /// As the learner expects; if that is unknown, -1 and 1 for two classes and a column for each of more classes.
     #[default]
     Auto,
     /// One column: -1 and 1 for two classes, 0, 1, 2 and so on for more.

@@ -1,18 +1,18 @@
-//! A CSV file: the selected columns, each of numbers or of words.
+//! Reads the selected columns of a CSV file, each of numbers or of words.
 
 use super::{Place, Row, TableError, text::without_mark};
 
-/// A column as a file has it.
+/// A column of a file.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Column {
-    /// Numbers; NaN where one is missing.
+    /// Numbers; NaN if one is missing.
     Numbers(Vec<f64>),
-    /// Words, where none is missing.
+    /// Words; `None` if one is missing.
     Words(Vec<Option<String>>),
 }
 
 impl Column {
-    /// Its words in alphabetical order, each once.
+    /// Returns the distinct words in alphabetical order.
     pub(super) fn distinct(rows: &[Option<String>]) -> Vec<String> {
         let mut words: Vec<&String> = rows.iter().flatten().collect();
         words.sort_unstable();
@@ -29,12 +29,12 @@ impl Column {
     }
 }
 
-/// What a wanted column must be.
+/// What a selected column must contain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Expect {
     /// Numbers, or words if no field is a number.
     Any,
-    /// Numbers alone.
+    /// Numbers.
     Numbers,
     /// Words, even if they look like numbers.
     Words,
@@ -42,11 +42,11 @@ pub(super) enum Expect {
     PerhapsNumbers,
 }
 
-/// The columns that were wanted, in that order.
+/// The selected columns, in the order of their selection.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Sheet {
     pub(super) columns: Vec<(String, Column)>,
-    /// The line that each row begins in.
+    /// The line in which each row begins.
     pub(super) lines: Vec<u64>,
     /// Notes for the user.
     pub(super) notes: Vec<String>,
@@ -56,7 +56,7 @@ pub(super) struct Sheet {
 const MISSING: [&str; 6] = ["", "na", "n/a", "nan", "null", "?"];
 
 impl Sheet {
-    /// Reads a file; `choose` says which columns of the header are wanted, and as what.
+    /// Reads a file; `choose` selects columns of the header and says what they must contain.
     pub(super) fn read(
         text: &str,
         choose: impl FnOnce(&[String], &mut Vec<String>) -> Result<Vec<(usize, Expect)>, TableError>,
@@ -114,7 +114,7 @@ struct Decimals {
 }
 
 impl Part<'_> {
-    /// Numbers may have decimal commas where commas do not separate fields.
+    /// Parses a number, which may have a decimal comma if commas do not separate fields.
     fn number(&self, field: &str) -> Option<f64> {
         let parsed = match field.contains(',') && self.separator != b',' && !field.contains('.') {
             true => field.replacen(',', ".", 1).parse(),
@@ -123,7 +123,7 @@ impl Part<'_> {
         parsed.ok().filter(|number: &f64| number.is_finite())
     }
 
-    /// The column; refuses one of numbers and words, and one of numbers that are written in two ways.
+    /// Reads the column, which must not mix numbers and words, or decimal points and commas.
     fn read(self) -> Result<((String, Column), Decimals), TableError> {
         let missing = |field: &str| MISSING.iter().any(|word| field.eq_ignore_ascii_case(word));
         let numbers: Vec<Option<f64>> = self.fields.iter().map(|(_, field)| self.number(field)).collect();
@@ -167,7 +167,7 @@ impl Part<'_> {
     }
 }
 
-/// What separates the fields: of comma, semicolon and tab the one that the header has most of, outside quotes.
+/// Returns the separator of fields: of comma, semicolon and tab the most frequent in the header, outside quotes.
 fn separator(text: &str) -> u8 {
     let header = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let mut counts = [(b',', 0), (b';', 0), (b'\t', 0)];
@@ -178,12 +178,12 @@ fn separator(text: &str) -> u8 {
             *count += 1;
         }
     }
-    // Of equals the first: a comma.
+    // If several are equally frequent, the first: `max_by_key` returns the last of equals.
     counts.into_iter().rev().max_by_key(|&(_, count)| count).map_or(b',', |(separator, _)| separator)
 }
 
-/// The line a record begins in. The reader's own position is where the last record ended, in front of the second half
-/// of a line's end and of blank lines.
+/// Returns the line in which a record begins. The reader's own position is the end of the last record, before the second half of
+/// its line end and before blank lines.
 fn line(text: &[u8], record: &csv::StringRecord) -> u64 {
     let Some(position) = record.position() else { return 0 };
     let from = usize::try_from(position.byte()).unwrap_or(usize::MAX);

@@ -1,6 +1,6 @@
 //! Decodes the bytes of a table: UTF-8 with or without a byte order mark, and UTF-16 as spreadsheets save it.
 
-/// The text that bytes stand for; in the error, where they stop being text.
+/// Decodes bytes; the error is the offset of the first byte that is not text.
 ///
 /// # Errors
 /// If they are neither UTF-8 nor UTF-16.
@@ -11,12 +11,12 @@ pub fn decode(bytes: Vec<u8>) -> Result<String, usize> {
     }
 }
 
-/// The text without the mark that some programs put in front of it.
+/// Removes the byte order mark.
 pub(super) fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// How pairs of bytes are read.
+/// How two bytes become a code unit.
 type Unit = fn([u8; 2]) -> u16;
 
 /// UTF-16 is recognised by its byte order mark, or because every other one of the first bytes is zero.

@@ -1,7 +1,7 @@
-//! The loss along the edges from the current vertex, which shows why training takes the edge that it takes.
+//! The loss along the edges that leave a vertex, which shows why training takes one of them.
 //!
 //! Along an edge everything under a stop-gradient keeps its value at the vertex, because that is the function that
-//! training differentiates; tapes and heads stay as they are.
+//! training differentiates. Tapes and heads keep their values as well.
 
 mod names;
 mod picture;
@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::trace::PreparedTrace;
 use names::Names;
 
-/// The most edges that are examined; of larger landscapes those with the lowest slopes.
+/// The most edges that are examined; if there are more, those with the lowest slopes.
 pub const MAX_EDGES: usize = 1024;
 
 /// One edge.
@@ -47,7 +47,7 @@ pub struct OutgoingEdges<'p> {
     parameters: Vec<Values>,
     inputs: Vec<Values>,
     here: Evaluation,
-    /// Steps made before.
+    /// Steps made so far.
     pub step: Step,
     /// The vertex.
     pub from: usize,
@@ -55,14 +55,14 @@ pub struct OutgoingEdges<'p> {
     pub name: String,
     /// Whether the machine has stopped here.
     pub stopped: bool,
-    /// Edges, of which [`edges`](Self::edges) may be a part.
+    /// The number of all edges; [`edges`](Self::edges) may hold fewer.
     pub n_edges: usize,
-    /// How many of them fall at once, and how many of them rise.
+    /// How many edges have a negative slope.
     pub n_falling: usize,
-    /// How many of them rise at once.
+    /// How many edges have a positive slope.
     pub n_rising: usize,
-    /// The edges in order of slope, the lowest first; at most [`MAX_EDGES`], and those that mean something: where the
-    /// step goes, where it came from, where the machine halts.
+    /// The edges in order of slope, the lowest first: at most [`MAX_EDGES`], plus those to where the step goes, where it came
+    /// from, and where the machine halts.
     pub edges: Vec<Edge>,
 }
 
@@ -75,7 +75,7 @@ pub enum Place<'s> {
     Weights(&'s [Values], &'s [Values]),
 }
 
-/// A vertex, and the content of the tapes there.
+/// A vertex, and the configuration or the weights there.
 #[derive(Clone, Copy, Debug)]
 pub struct VertexPlace<'s, 'p> {
     /// The machine before lowering, whose names are shown.
@@ -84,24 +84,24 @@ pub struct VertexPlace<'s, 'p> {
     pub lowered: &'s Lowered,
     /// The landscape.
     pub landscape: &'p Landscape,
-    /// State, tapes and heads, or the weights themselves.
+    /// The configuration, or the weights.
     pub place: Place<'s>,
-    /// Steps made before.
+    /// Steps made so far.
     pub step: Step,
-    /// The vertex: of a state with copies, the right one.
+    /// The vertex; if its state has copies, the copy of this step.
     pub vertex: usize,
-    /// The vertex before, where that is known.
+    /// The vertex before, if it is known.
     pub came_from: Option<usize>,
     /// Whether the machine has stopped here.
     pub stopped: bool,
 }
 
-/// The name of a vertex: its state, and the symbols under the heads or the whole tapes.
+/// Returns the name of a vertex: its state, and the symbols under the heads or the whole tapes.
 pub fn vertex_name(machine: &Machine, lowered: &Lowered, landscape: &Landscape, vertex: usize) -> String {
     Names { machine, lowered, landscape }.of(vertex)
 }
 
-/// The name of a vertex of landscapes B and C.
+/// Returns the name of a vertex of a landscape with external tapes.
 pub fn control_name(machine: &Machine, lowered: &Lowered, control: &Control, vertex: usize) -> String {
     names::of_control(machine, lowered, control, vertex)
 }
@@ -110,12 +110,12 @@ pub fn control_name(machine: &Machine, lowered: &Lowered, control: &Control, ver
 #[derive(Debug, thiserror::Error)]
 pub enum EdgesError {
     /// The run is shorter.
-    #[error("the machine stops after {steps} steps, before step {asked}")]
+    #[error("the machine stops after {steps} steps, before step {requested}")]
     Stopped {
         /// Steps it makes.
         steps: Step,
         /// The requested step.
-        asked: Step,
+        requested: Step,
     },
     /// The landscape has no parameters for what the machine does there.
     #[error("the landscape holds no configuration for step {0}")]
@@ -126,13 +126,13 @@ pub enum EdgesError {
 }
 
 impl<'p> OutgoingEdges<'p> {
-    /// The edges that leave the vertex of a run's step. `machine` is the plan's machine before lowering.
+    /// Finds the edges that leave the vertex of a run's step. `machine` is the machine of the trace before lowering.
     ///
     /// # Errors
     /// If the run ends before, or the gradient cannot be computed.
     pub fn at(machine: &Machine, plan: &'p PreparedTrace, step: Step) -> Result<Self, EdgesError> {
         if let Some(steps) = plan.machine_steps.filter(|&steps| steps < step) {
-            return Err(EdgesError::Stopped { steps, asked: step });
+            return Err(EdgesError::Stopped { steps, requested: step });
         }
         let outside = || EdgesError::Outside(step);
         let normal = &plan.lowered.normal;
@@ -147,7 +147,7 @@ impl<'p> OutgoingEdges<'p> {
                 let (parameters, _) = landscape.encode(configuration)?;
                 return parameters[0].data.iter().position(|&weight| weight > 0.5);
             };
-            // Every state's copies are visited in turn, one per step.
+            // The copies of a state are visited in turn, one per step.
             let copies = control.n_copied_states() / normal.n_states();
             let copy = usize::try_from(step % copies as u64).ok()?;
             Some(control.vertex_at(configuration.state.index() * copies + copy, configuration.reads()))
@@ -165,7 +165,7 @@ impl<'p> OutgoingEdges<'p> {
         Self::from_place(&at, MAX_EDGES)
     }
 
-    /// The edges that leave a vertex, of which `most` are examined.
+    /// Finds the edges that leave a vertex, and examines at most `most` of them.
     ///
     /// # Errors
     /// If the landscape holds no such configuration, or the gradient cannot be computed.
@@ -226,12 +226,12 @@ impl<'p> OutgoingEdges<'p> {
         }
     }
 
-    /// Whether a vertex of landscapes B and C is one in which the machine halts: there the loss is lowest.
+    /// Whether the machine halts in a vertex, where the loss is lowest; false on `internal`.
     fn halts(&self, vertex: usize) -> bool {
         self.landscape.control().is_some_and(|control| control.at(vertex).step.is_none())
     }
 
-    /// Whether a rule of landscapes B and C leads from one vertex to the other's state.
+    /// Whether a rule leads from one vertex to the other's state; false on `internal`.
     fn rule_leads(&self, from: usize, to: usize) -> bool {
         self.landscape.control().is_some_and(|control| {
             let step = control.at(from).step;
@@ -239,7 +239,7 @@ impl<'p> OutgoingEdges<'p> {
         })
     }
 
-    /// The vertex that a step of training goes to; `None` if it stays.
+    /// Returns the vertex that a training step goes to; `None` if it stays.
     fn goes_to(&self, gradient: &[f64]) -> Option<usize> {
         let point = &self.parameters[0].data;
         match self.landscape.kind() {
@@ -254,7 +254,7 @@ impl<'p> OutgoingEdges<'p> {
         }
     }
 
-    /// The loss on the vertex.
+    /// The loss at the vertex.
     pub fn loss(&self) -> f64 {
         self.here.loss()
     }
@@ -264,13 +264,13 @@ impl<'p> OutgoingEdges<'p> {
         self.edges.iter().find(|edge| edge.successor)
     }
 
-    /// The loss a fraction of the way to another vertex, as training sees it from here.
+    /// Returns the loss a fraction of the way to another vertex, with stop-gradients fixed at this one.
     pub fn loss_towards(&self, to: usize, fraction: f64) -> f64 {
         self.loss_at(&[(self.from, 1.0 - fraction), (to, fraction)])
     }
 
-    /// The loss where these vertices have these weights and all others none, as training sees it from here. The weight of
-    /// this vertex is the share of the current point.
+    /// Returns the loss where these vertices have these weights and all others 0, with stop-gradients fixed at this vertex. The
+    /// weight of this vertex scales the current point.
     pub fn loss_at(&self, weights: &[(usize, f64)]) -> f64 {
         let mut parameters = self.parameters.clone();
         let kept: f64 =

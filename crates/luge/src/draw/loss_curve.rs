@@ -1,4 +1,4 @@
-//! The loss over a training run, stored and drawn in a size that does not depend on the number of steps.
+//! Stores and draws the loss over a training run, in a size that does not depend on the number of steps.
 
 use luge_landscape::{Bounds, LandscapeKind};
 
@@ -17,13 +17,13 @@ const WRONG: &str = "#c62828";
 /// Up to this many steps every iterate is a dot.
 const MAX_DOTS: u64 = 160;
 
-/// The lowest and highest loss of each pixel column. How long the run will be need not be known.
+/// The lowest and highest loss of each pixel column. The length of the run need not be known in advance.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LossCurve {
     last_step: u64,
-    /// Steps whose losses the columns hold.
+    /// Steps whose losses were added.
     pub n_seen: u64,
-    /// The losses of the first and the last step seen.
+    /// The losses of the first and the last step that were added.
     ends: Option<(f64, f64)>,
     columns: Decimated<Extremes>,
 }
@@ -46,12 +46,12 @@ impl Default for LossCurve {
 }
 
 impl LossCurve {
-    /// A curve for a run of this many steps, whose columns need not be joined.
+    /// Creates a curve for a run of this many steps, whose columns then need not be joined.
     pub fn for_run(steps: u64) -> Self {
         Self { last_step: 0, n_seen: 0, ends: None, columns: Decimated::for_run(FRAME_WIDTH, steps) }
     }
 
-    /// Adds an iterate; a loss that is not finite leaves a gap.
+    /// Adds an iterate. A loss that is not finite leaves a gap.
     pub fn add(&mut self, step: u64, loss: f64) {
         self.n_seen += 1;
         if step >= self.last_step {
@@ -60,7 +60,7 @@ impl LossCurve {
         self.include(step, loss, loss);
     }
 
-    /// Adds the lowest and the highest loss of steps in the column of one.
+    /// Adds the lowest and the highest of several losses to the column of a step.
     pub fn include(&mut self, step: u64, low: f64, high: f64) {
         self.last_step = self.last_step.max(step);
         let column = self.columns.slot(step);
@@ -113,7 +113,7 @@ impl LossCurve {
             chart.level(halted_high, Stroke::solid(HALTED, 1.0), &label);
         }
         self.draw_losses(&mut chart);
-        // A learner's loss before it has read the labels and after it has halted is that of the data, far below the rest.
+        // Before a learner reads the labels and after it halts, the loss is that of the data, far below the rest.
         for (step, loss, when) in self.ends.iter().flat_map(|&(first, last)| {
             [(0.0, first, "at the start"), (self.last_step as f64, last, "at the end")]
         }) {

@@ -1,6 +1,6 @@
-//! Space-time diagrams: one row per step shown, time downwards, one panel per tape.
+//! Space-time diagrams: one row for each shown step, time downwards, one panel for each tape.
 //!
-//! A picture has a fixed size, and nothing here grows with the number of steps.
+//! A picture has a fixed size, and no memory here grows with the number of steps.
 
 use std::{io::Write, ops::Range};
 
@@ -30,7 +30,7 @@ pub const MARGIN: Rgb = [44, 48, 58];
 pub const HEAD: Rgb = [232, 30, 44];
 /// The blank symbol; the others take [`INKS`] in order.
 pub const BLANK: Rgb = [0, 0, 0];
-/// The symbols that are not blank; later symbols use them again, darker each time round.
+/// The colours of the other symbols; later symbols reuse them in darker shades.
 pub const INKS: [Rgb; 8] = [
     [255, 255, 255],
     [70, 140, 245],
@@ -44,7 +44,7 @@ pub const INKS: [Rgb; 8] = [
 
 /// The widest strip between two panels.
 const WIDEST_GAP: usize = 16;
-/// The most cells one pixel looks at: tapes may be far longer than any picture is wide.
+/// The most cells that a pixel averages: tapes can be far longer than a picture is wide.
 const MAX_SAMPLES: u64 = 256;
 
 /// A finished picture.
@@ -68,7 +68,7 @@ struct Panel {
 impl Picture {
     /// Draws the run that led to `finished`, by simulating it again.
     ///
-    /// `advance` runs a simulator on to the given step; it is a parameter so that the caller can show progress.
+    /// `advance` runs a simulator to the given step, and can show progress.
     ///
     /// # Panics
     /// If there is not a pixel for each tape.
@@ -148,7 +148,7 @@ pub fn write_png(out: impl Write, size: Size, pixels: &[Rgb]) -> Result<(), png:
     writer.finish()
 }
 
-/// The step that a row shows: every step if there is room, else evenly spaced ones with the first and the last.
+/// Returns the step that a row shows. If there are more steps than rows, they are evenly spaced, from the first to the last.
 fn moment(row: usize, n_rows: usize, steps: Step) -> Step {
     if n_rows == 1 {
         return 0;
@@ -157,7 +157,7 @@ fn moment(row: usize, n_rows: usize, steps: Step) -> Step {
     Step::try_from(step).unwrap_or(steps)
 }
 
-/// The part of an enlarged cell that a head's mark covers, so that the symbol shows around it.
+/// Returns the part of an enlarged cell that a head's mark covers, so that the symbol remains visible.
 fn inner(pixels: Range<usize>) -> Range<usize> {
     let rim = pixels.len() / 4;
     pixels.start + rim..pixels.end - rim
@@ -201,7 +201,7 @@ impl Panel {
         left..left + self.zoom
     }
 
-    /// The cells a column stands for: one, or several where the tape is longer than the panel is wide.
+    /// The cells of a column: one, or several if the tape is longer than the panel is wide.
     fn cells(&self, column: usize) -> Range<Cell> {
         let n_cells = (self.cells.end - self.cells.start) as i128;
         let cell = |column: usize| {
@@ -218,7 +218,7 @@ impl Panel {
         (((offset + 1) * self.n_columns as i128 - 1) / n_cells) as usize
     }
 
-    /// The mean colour of a column's cells; of an evenly spread sample where there are very many.
+    /// The mean colour of a column's cells, or of an evenly spaced sample if there are very many.
     fn colour(&self, column: usize, simulator: &Simulator<'_>) -> Rgb {
         let tape = simulator.tape(self.tape);
         let cells = self.cells(column);

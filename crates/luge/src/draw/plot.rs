@@ -1,4 +1,4 @@
-//! Line charts as SVG text: a frame with round ticks, lines, bands, labels beside the frame, and a legend.
+//! Line charts as SVG text: a frame with round ticks, lines, bands, labels to the right of the frame, and a legend.
 
 use std::fmt::Write;
 
@@ -14,9 +14,9 @@ const TOP: f64 = 92.0;
 const FRAME_HEIGHT: f64 = 384.0;
 const RIGHT: f64 = LEFT + FRAME_WIDTH as f64;
 const BOTTOM: f64 = TOP + FRAME_HEIGHT;
-/// Distance between two lines of text beside the frame.
+/// The distance between two lines of text to the right of the frame.
 const LINE_HEIGHT: f64 = 17.0;
-/// Characters that fit beside the frame.
+/// How many characters fit to the right of the frame.
 const WIDEST_LABEL: usize = 30;
 /// Distance of the titles from the left side.
 const MARGIN: f64 = 24.0;
@@ -57,7 +57,7 @@ impl Stroke {
     }
 }
 
-/// What an axis shows.
+/// An axis of a chart.
 #[derive(Clone, Debug)]
 pub struct Axis {
     title: String,
@@ -80,7 +80,7 @@ impl Axis {
         Self { title: title.to_owned(), low, high }
     }
 
-    /// The same axis with a little room at both ends.
+    /// The same axis with a margin at both ends.
     #[must_use]
     pub fn with_room(self) -> Self {
         let room = 0.04 * (self.high - self.low);
@@ -117,12 +117,12 @@ fn round_numbers(low: f64, high: f64) -> Vec<f64> {
     ticks.take_while(|&t| t <= high).take(20).map(|t| t + 0.0).collect()
 }
 
-/// A whole number with its digits in groups of three.
+/// Formats a whole number with its digits in groups of three.
 pub fn grouped(n: u64) -> String {
     in_groups(&n.to_string())
 }
 
-/// Digits in groups of three.
+/// Groups digits by three.
 fn in_groups(digits: &str) -> String {
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {
@@ -134,7 +134,7 @@ fn in_groups(digits: &str) -> String {
     text
 }
 
-/// The exponent of a positive number in scientific notation, read off its digits: logarithms differ between platforms.
+/// Returns the decimal exponent of a positive number, from its digits, because logarithms differ between platforms.
 fn decimal_exponent(number: f64) -> i32 {
     format!("{number:e}").rsplit('e').next().and_then(|exponent| exponent.parse().ok()).unwrap_or(0)
 }
@@ -143,7 +143,7 @@ fn power_of_ten(exponent: i32) -> f64 {
     format!("1e{exponent}").parse().unwrap_or(1.0)
 }
 
-/// A chart under construction. What is drawn later lies above.
+/// A chart under construction. Later elements cover earlier ones.
 #[derive(Clone, Debug)]
 pub struct Chart {
     title: String,
@@ -155,7 +155,7 @@ pub struct Chart {
     legend: Vec<(Sign, String)>,
 }
 
-/// What an entry of the legend stands for.
+/// The symbol of an entry of the legend.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Sign {
     Line(Stroke),
@@ -173,7 +173,7 @@ impl Chart {
         (LEFT + self.x.fraction(x) * FRAME_WIDTH as f64, BOTTOM - self.y.fraction(y) * FRAME_HEIGHT)
     }
 
-    /// A line through the points; it is interrupted where a point is not finite.
+    /// Draws a line through the points, with gaps where a point is not finite.
     pub fn line(&mut self, points: impl IntoIterator<Item = (f64, f64)>, stroke: Stroke) {
         let path = self.path(points);
         self.draw(&format!(r#"<path d="{path}" stroke-linejoin="round" {}/>"#, stroke.attributes()));
@@ -194,7 +194,7 @@ impl Chart {
         path
     }
 
-    /// The surface between two heights.
+    /// Fills the area between two heights.
     pub fn band(&mut self, low: f64, high: f64, colour: &str) {
         let ((x, top), (_, bottom)) = (self.place((self.x.low, high)), self.place((self.x.low, low)));
         self.draw(&format!(
@@ -205,7 +205,7 @@ impl Chart {
         ));
     }
 
-    /// The surface between a lower and an upper height at each place.
+    /// Fills the area between a lower and an upper height at each place.
     pub fn ribbon(&mut self, heights: &[(f64, f64, f64)], colour: &str) {
         let there = heights.iter().map(|&(x, _, high)| (x, high));
         let back = heights.iter().rev().map(|&(x, low, _)| (x, low));
@@ -215,26 +215,26 @@ impl Chart {
         ));
     }
 
-    /// A picture that fills the frame, as a data URL; its pixels stay sharp.
+    /// Fills the frame with an image from a data URL; its pixels stay sharp.
     pub fn image(&mut self, url: &str) {
         self.draw(&format!(
             r#"<image x="{LEFT}" y="{TOP}" width="{FRAME_WIDTH}" height="{FRAME_HEIGHT}" preserveAspectRatio="none" style="image-rendering:pixelated" href="{url}"/>"#
         ));
     }
 
-    /// A dot.
+    /// Draws a dot.
     pub fn dot(&mut self, point: (f64, f64), radius: f64, colour: &str) {
         let (x, y) = self.place(point);
         self.draw(&format!(r#"<circle cx="{}" cy="{}" r="{radius}" fill="{colour}"/>"#, short(x), short(y)));
     }
 
-    /// A line across the whole frame at one height, named beside the frame.
+    /// Draws a line across the whole frame at one height, with a label on its right.
     pub fn level(&mut self, height: f64, stroke: Stroke, label: &str) {
         self.line([(self.x.low, height), (self.x.high, height)], stroke);
         self.label(height, label, stroke.colour);
     }
 
-    /// A line from bottom to top, named at its upper end.
+    /// Draws a line from bottom to top, with a label at its upper end.
     pub fn upright(&mut self, at: f64, stroke: Stroke, label: &str) {
         self.line([(at, self.y.low), (at, self.y.high)], stroke);
         let (x, _) = self.place((at, self.y.high));
@@ -248,18 +248,18 @@ impl Chart {
         ));
     }
 
-    /// Words beside the frame at this height.
+    /// Adds a label on the right of the frame at this height.
     pub fn label(&mut self, height: f64, text: &str, colour: &'static str) {
         let (_, y) = self.place((self.x.high, height));
         self.labels.push((y, cut(text, WIDEST_LABEL), colour));
     }
 
-    /// An entry of the legend.
+    /// Adds a line to the legend.
     pub fn explain(&mut self, stroke: Stroke, text: &str) {
         self.legend.push((Sign::Line(stroke), cut(text, WIDEST_LABEL - 4)));
     }
 
-    /// An entry of the legend for a dot.
+    /// Adds a dot to the legend.
     pub fn explain_dot(&mut self, colour: &'static str, text: &str) {
         self.legend.push((Sign::Dot(colour), cut(text, WIDEST_LABEL - 4)));
     }
@@ -269,7 +269,7 @@ impl Chart {
         self.drawn.push('\n');
     }
 
-    /// The chart as an SVG document.
+    /// Returns the chart as an SVG document.
     pub fn finish(mut self) -> String {
         self.labels.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut svg = String::new();
@@ -320,7 +320,7 @@ impl Chart {
         writeln!(svg, r#"<text x="{x}" y="{y}" text-anchor="{anchor}">{title}</text>"#)
     }
 
-    /// Labels and legend, pushed apart where they would lie on each other.
+    /// Writes labels and legend; labels that would overlap are moved apart.
     fn write_beside(&self, svg: &mut String) -> std::fmt::Result {
         let x = RIGHT + 12.0;
         let mut lowest = TOP;
@@ -348,7 +348,8 @@ impl Chart {
     }
 }
 
-/// A number as people write it: grouped digits, at most five that count, powers of ten where it is very large or small.
+/// Formats a number for readers: grouped digits, decimals only up to five digits in all, and a power of ten if it is very large
+/// or small.
 pub fn numeral(value: f64) -> String {
     let size = value.abs();
     if !value.is_finite() {
@@ -369,7 +370,7 @@ pub fn numeral(value: f64) -> String {
     format!("{sign}{}{rest}", in_groups(whole))
 }
 
-/// A tenth of a unit is less than the eye sees.
+/// Formats a coordinate to a tenth of a pixel.
 fn short(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
@@ -382,7 +383,7 @@ fn cut(text: &str, widest: usize) -> String {
     text.chars().take(widest - 1).chain(['…']).collect()
 }
 
-/// Text as it stands inside an SVG document.
+/// Escapes text for an SVG document.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,7 +1,7 @@
-//! Files that are complete or absent: written under another name, synced, and renamed.
+//! Writes files that are complete or absent: under another name first, then synced and renamed.
 //!
-//! A process that is killed leaves the temporary file behind. The writer holds a lock on it, which ends with the
-//! process, so [`sweep`] can find files that no process is writing.
+//! A process that is killed leaves its temporary file behind. The writer holds a lock on that file until its process ends,
+//! so [`sweep`] can find temporary files that no process is writing.
 
 use std::{
     fs::{self, File},
@@ -11,7 +11,9 @@ use std::{
 
 use tempfile::NamedTempFile;
 
-/// How temporary names begin and end.
+use crate::files::FileError;
+
+/// The beginning and the end of temporary names.
 const PREFIX: &str = ".luge-";
 const SUFFIX: &str = ".tmp";
 
@@ -24,19 +26,20 @@ pub enum Existing {
     Replace,
 }
 
-/// Writes a file in one piece. The old file, if there is one, stays until the new one is on the disk.
+/// Writes a file. An existing file stays until the new one is on the disk.
 ///
 /// # Errors
-/// If the system refuses, or something that is not a regular file has the name.
-pub fn write(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    write_with(path, Existing::Replace, |out| parts.iter().try_for_each(|part| out.write_all(part))).map(drop)
+/// If the file cannot be written, or something that is not a regular file has its name.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let written = write_with(path, Existing::Replace, |out| out.write_all(bytes));
+    written.map(drop).map_err(|reason| FileError::new("write", path, reason))
 }
 
-/// Like [`write`], for contents that are produced piece by piece. Returns the path that was written: if an existing
-/// file is kept and one appeared in the meantime, that is another name beside it.
+/// Like [`write`], for contents that are produced piece by piece. Returns the path of the new file. It differs from `path`
+/// if existing files are kept and one has appeared in the meantime.
 ///
 /// # Errors
-/// If the system or the writer refuses, or something that is not a regular file has the name.
+/// If the file cannot be written, `fill` fails, or something that is not a regular file has its name.
 pub fn write_with(
     path: &Path,
     existing: Existing,
@@ -55,7 +58,7 @@ pub fn write_with(
     let mut file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     file.as_file().sync_all()?;
     let mut name = path.to_owned();
-    for number in 1..=MAX_BESIDE {
+    for number in 1..=MAX_NUMBER {
         let persisted = match existing {
             Existing::Replace => file.persist(&name),
             Existing::Keep => file.persist_noclobber(&name),
@@ -69,16 +72,16 @@ pub fn write_with(
             Err(refused) if refused.error.kind() == io::ErrorKind::AlreadyExists => file = refused.file,
             Err(refused) => return Err(refused.error),
         }
-        name = beside(path, number);
+        name = numbered(path, number);
     }
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// The most names that are tried for a result whose own name was taken in the meantime.
-const MAX_BESIDE: usize = 100;
+/// How many other names are tried for a result whose own name was taken in the meantime.
+const MAX_NUMBER: usize = 100;
 
-/// Another name beside a file: `model-1.safetensors`.
-fn beside(path: &Path, number: usize) -> PathBuf {
+/// Returns another name in the same folder: `model-1.safetensors`.
+fn numbered(path: &Path, number: usize) -> PathBuf {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     let extension = path.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
     path.with_file_name(format!("{stem}-{number}{extension}"))
@@ -87,17 +90,17 @@ fn beside(path: &Path, number: usize) -> PathBuf {
 /// Checks that a file can be written there, before any work is done for it.
 ///
 /// # Errors
-/// If the system refuses.
+/// If the file cannot be written.
 pub fn reserve(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
     fs::metadata(folder(path))?;
-    // Only the kind of the reason: its text would name a temporary file.
+    // Return only the kind of the error, because its text names a temporary file.
     temporary(folder(path)).map(drop).map_err(|reason| reason.kind().into())
 }
 
-/// Removes what killed processes have left in the folder of a file.
+/// Removes the temporary files of killed processes in the folder of a file.
 pub fn sweep(path: &Path) {
     let Ok(entries) = fs::read_dir(folder(path)) else { return };
     for entry in entries.flatten() {
@@ -109,7 +112,7 @@ pub fn sweep(path: &Path) {
     }
 }
 
-/// Files that cannot be opened, locked or removed stay: they belong to someone else or are in use.
+/// Removes a temporary file, unless it cannot be opened, locked or removed: then it belongs to another user or is in use.
 fn remove_if_abandoned(path: &Path) {
     let Ok(file) = File::open(path) else { return };
     if file.try_lock().is_ok() {
@@ -117,7 +120,7 @@ fn remove_if_abandoned(path: &Path) {
     }
 }
 
-/// A temporary file, locked, whose permissions honour the umask.
+/// Creates a locked temporary file, whose permissions honour the umask.
 fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     loop {
         let mut builder = tempfile::Builder::new();
@@ -125,9 +128,9 @@ fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let file = builder.tempfile_in(folder)?;
-        // Where there are no locks, nothing is swept either.
+        // Without file locks, `sweep` removes nothing either.
         let _ = file.as_file().lock();
-        // Between the name and the lock, another process may have swept it.
+        // Another process may have swept the file before it was locked.
         if file.path().exists() {
             return Ok(file);
         }
@@ -154,8 +157,8 @@ mod tests {
     fn a_file_is_written_whole_and_nothing_else_is_left() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
-        write(&path, &[b"one", b"two"]).expect("a file");
-        write(&path, &[b"three"]).expect("a file");
+        write(&path, b"one").expect("a file");
+        write(&path, b"three").expect("a file");
         assert_eq!(fs::read(&path).expect("bytes"), b"three");
         assert_eq!(names(folder.path()), ["file"]);
     }
@@ -207,7 +210,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (plain, ours) = (folder.path().join("plain"), folder.path().join("ours"));
         File::create(&plain).expect("a file");
-        write(&ours, &[b"x"]).expect("a file");
+        write(&ours, b"x").expect("a file");
         let mode = |path: &Path| fs::metadata(path).expect("a file").permissions().mode();
         assert_eq!(mode(&ours), mode(&plain));
     }
@@ -219,7 +222,7 @@ mod tests {
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         fs::write(&file, "theirs").expect("a file");
         std::os::unix::fs::symlink(&file, &link).expect("a link");
-        assert!(write(&link, &[b"ours"]).is_err());
+        assert!(write(&link, b"ours").is_err());
         assert!(fs::symlink_metadata(&link).expect("a link").is_symlink());
         assert_eq!(fs::read(&file).expect("bytes"), b"theirs");
     }

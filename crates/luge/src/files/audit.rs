@@ -1,4 +1,4 @@
-//! Audits a model: derives everything again from its machine and the data with the simulator.
+//! Audits a model: runs the simulator on its machine and its data, and compares everything with the result.
 
 use std::ops::ControlFlow;
 
@@ -23,14 +23,14 @@ use crate::{
 /// Whether a model is what it claims to be.
 #[derive(Clone, Debug, Serialize)]
 pub struct Verdict {
-    /// Whether the claims that decide it hold.
+    /// Whether all claims hold that decide about the model.
     pub holds: bool,
-    /// What was derived again.
+    /// The claims that were checked.
     pub audit: Certificate,
     /// Whether training again gave the same model, if it was trained again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retrained: Option<Claim>,
-    /// What is taken from the model's word.
+    /// What the model states and the audit did not check.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_checked: Vec<String>,
 }
@@ -41,7 +41,7 @@ impl Verdict {
         Self { holds, audit, retrained, not_checked }
     }
 
-    /// The verdict on data that cannot be those of the training: nothing else can be said.
+    /// The verdict if the data cannot be those of the training, so that nothing else can be checked.
     pub fn other_data(why: impl ToString) -> Self {
         let data = ("data", Claim::new(false, why.to_string()));
         Self::new([data].into_iter().collect(), None, Vec::new())
@@ -56,12 +56,12 @@ impl Verdict {
 }
 
 impl AnyModel {
-    /// Verifies the model on the data it was trained on; one of drawn samples needs none. Everything is derived again, and with `retrain`
-    /// the network is also trained again, as a model of a stream always is. The watcher sees steps and losses, NaN where a loss is not
-    /// known.
+    /// Verifies the model on the data that it was trained on; a model of drawn samples needs none. With `retrain` the
+    /// network is also trained again; a model of a stream always is. `watch` sees steps and losses, NaN where a loss is
+    /// unknown.
     ///
     /// # Errors
-    /// If data are missing, cannot be read, or are not those of a stream's training, or the model does not fit together.
+    /// If data are missing, cannot be read, or are not those of a stream's training, or the model is inconsistent.
     pub fn verify(
         &self,
         data: Option<&Data>,
@@ -99,9 +99,9 @@ impl Model {
         if let Some(why) = other_data(self, &data.as_given()?) {
             return Ok(Verdict::other_data(why));
         }
-        let lesson = self.prepare(data.read(self.card.options.format)?, &StandardPrimaries);
-        // A run that cannot be made on these data is not the one that the model is of.
-        match lesson.and_then(|lesson| self.verify_lesson(&lesson, retrain, watch)) {
+        let prepared = self.prepare(data.read(self.card.options.format)?, &StandardPrimaries);
+        // If the run fails on these data, the model is not of this run.
+        match prepared.and_then(|prepared| self.verify_lesson(&prepared, retrain, watch)) {
             Err(ModelError::Job(error)) => Ok(Verdict::other_data(error)),
             verdict => verdict,
         }
@@ -109,23 +109,23 @@ impl Model {
 
     fn verify_lesson(
         &self,
-        lesson: &PreparedTraining,
+        prepared: &PreparedTraining,
         retrain: bool,
         watch: &mut dyn FnMut(Step, f64) -> ControlFlow<()>,
     ) -> Result<Verdict, ModelError> {
         let mut retrained = None;
         if retrain {
             let report =
-                lesson.follow(None, ObservationRate::Moments, |moment| watch(moment.step, moment.loss))?;
-            retrained = Some(self.is_same(&Self::new(lesson, &report)));
+                prepared.follow(None, ObservationRate::Moments, |moment| watch(moment.step, moment.loss))?;
+            retrained = Some(self.is_same(&Self::new(prepared, &report)));
         }
-        let audit = audit(self, lesson)?;
+        let audit = audit(self, prepared)?;
         let not_checked = not_checked(&audit, self, retrain);
         Ok(Verdict::new(audit, retrained, not_checked))
     }
 }
 
-/// Why a table cannot be the one a model was trained on, by its size and its columns alone.
+/// Returns why a table cannot be the one that a model was trained on, from its size and its columns alone.
 fn other_data(model: &Model, table: &Table) -> Option<String> {
     let (found, expected) = (table.n_samples(), model.card.n_samples);
     if found != expected {
@@ -139,39 +139,45 @@ fn other_data(model: &Model, table: &Table) -> Option<String> {
         .then(|| format!("the model was trained on columns {trained_on}, the data have {given}"))
 }
 
-/// What an audit cannot find from a machine alone.
+/// What an audit cannot check if the model has only a machine.
 const NO_PROGRAM: &str = "program, no overflow: the model has only a machine, so it cannot be seen whether a program was compiled to it and whether numbers were too large";
 
 /// Compares a model with the simulator's run; the training was prepared from the model's machine and the data.
 ///
-/// The claims: `data`: these are the data it was trained on. `theta`: it is the machine's answer for them. `configuration`: the weights
-/// stand for the machine's last configuration. `labels`: z holds them. `steps`: the counts are the machine's. `output`: the whole network
-/// outputs f_theta(x), with the loss that is claimed. `certificate`: that of the run says that it was exact. `program`, if the model has
-/// one: the machine is compiled from it, and the certificate says whether its numbers were too large for their types.
+/// The claims:
+/// - `data`: these are the data of the training.
+/// - `theta`: it is the machine's answer for them.
+/// - `configuration`: the weights encode the machine's last configuration.
+/// - `labels`: z holds the labels.
+/// - `steps`: the counts are the machine's.
+/// - `output`: the whole network outputs f_theta(x), with the loss that the model states.
+/// - `certificate`: the run's own certificate proves the run.
+/// - `program`, if the model has one: it compiles to the machine, and the certificate says whether its numbers were too
+///   large for their types.
 ///
 /// # Errors
 /// If the machine has no answer for the data, or needs more cells than the model has.
-pub fn audit(model: &Model, lesson: &PreparedTraining) -> Result<Certificate, JobError> {
-    let simulated = lesson.simulated()?;
-    let parameters = model.parameters(lesson).filter(|_| model.window() == *lesson.window());
+pub fn audit(model: &Model, prepared: &PreparedTraining) -> Result<Certificate, JobError> {
+    let audit = Audit { model, prepared, simulated: prepared.simulated()? };
+    let parameters = model.parameters(prepared).filter(|_| model.window() == *prepared.window());
     let checked = |check: &dyn Fn(&[SparseValues]) -> Claim| match &parameters {
         Some(parameters) => check(parameters),
         None => Claim::new(false, "the weights do not fit the network"),
     };
     let proved = model.card.certificate.proves_the_run();
     let claims = [
-        ("data", data(model, lesson)),
-        ("theta", theta(model, simulated)),
-        ("configuration", checked(&|weights| configuration(lesson, simulated, weights))),
-        ("labels", checked(&|weights| labels(lesson, weights))),
-        ("steps", steps(model, lesson, simulated)),
-        ("output", checked(&|weights| output(model, (lesson, simulated), weights))),
+        ("data", audit.data()),
+        ("theta", audit.theta()),
+        ("configuration", checked(&|weights| audit.configuration(weights))),
+        ("labels", checked(&|weights| audit.labels(weights))),
+        ("steps", audit.steps()),
+        ("output", checked(&|weights| audit.output(weights))),
         ("certificate", Claim::new(proved, "as recorded when it was trained")),
     ];
-    Ok(claims.into_iter().chain(program(model, lesson, simulated).map(|claim| ("program", claim))).collect())
+    Ok(claims.into_iter().chain(audit.program().map(|claim| ("program", claim))).collect())
 }
 
-/// What an audit takes from the model's word; more of it where the model was not trained again.
+/// Lists what an audit does not check, which is more if the model was not trained again.
 fn not_checked(audit: &Certificate, model: &Model, trained_again: bool) -> Vec<String> {
     let mut list: Vec<String> = unknown(audit).map(str::to_owned).into_iter().collect();
     if !trained_again {
@@ -189,94 +195,107 @@ fn not_checked(audit: &Certificate, model: &Model, trained_again: bool) -> Vec<S
     list
 }
 
-/// What an audit cannot verify. A program that was removed from the file leaves no trace in it, so this applies to every model without
-/// one.
+/// Returns what an audit cannot check without a program. Nobody can tell whether a program was removed from the file, so
+/// this applies to every model without one.
 pub fn unknown(audit: &Certificate) -> Option<&'static str> {
     audit.get("program").is_none().then_some(NO_PROGRAM)
 }
 
-fn steps(model: &Model, lesson: &PreparedTraining, simulated: &Simulated) -> Claim {
-    let (steps, machine) = (model.card.steps, model.card.machine_steps);
-    let (makes, extra) = (simulated.machine_steps, lesson.extended().extra_steps());
-    let figures = format!("claimed {steps} and {machine}, the machine makes {makes}");
-    Claim::new(machine == makes && steps == machine + extra, figures)
+/// A model, its training prepared again, and the simulator's result.
+struct Audit<'a> {
+    model: &'a Model,
+    prepared: &'a PreparedTraining,
+    simulated: &'a Simulated,
 }
 
-fn data(model: &Model, lesson: &PreparedTraining) -> Claim {
-    let found = data_digest(lesson.table());
-    let prepared = lesson.table().preparation == model.card.preparation;
-    let figures = if prepared { "" } else { "; the columns are prepared in another way" };
-    Claim { holds: prepared && found == model.card.data_sha256, figures: format!("sha256 {found}{figures}") }
-}
-
-/// Runs the program in the interpreter, and compares the outcome with the machine's answer and with the claim `no_overflow`.
-fn program(model: &Model, lesson: &PreparedTraining, simulated: &Simulated) -> Option<Claim> {
-    let program = model.card.program.as_ref()?;
-    let outcome = match program.interpret(&model.card, lesson.table(), simulated.machine_steps) {
-        Ok(outcome) => outcome,
-        Err(mismatch) => return Some(Claim::new(false, mismatch.to_string())),
-    };
-    let format = model.card.options.format;
-    let translation = translation::claim(Some(&outcome), Some(&simulated.theta), format);
-    if !translation.holds {
-        return Some(translation);
+impl Audit<'_> {
+    fn steps(&self) -> Claim {
+        let (steps, machine) = (self.model.card.steps, self.model.card.machine_steps);
+        let (makes, extra) = (self.simulated.machine_steps, self.prepared.extended().extra_steps());
+        let figures = format!("claimed {steps} and {machine}, the machine makes {makes}");
+        Claim::new(machine == makes && steps == machine + extra, figures)
     }
-    let wraps = outcome.wraps;
-    let count: u64 = wraps.iter().map(|wrap| wrap.count).sum();
-    let lines: Vec<String> = wraps.iter().map(|wrap| wrap.line.to_string()).collect();
-    let found = match count {
-        0 => "no number was too large for its type".to_owned(),
-        _ => format!("numbers were too large for their types {count} times, in lines {}", lines.join(", ")),
-    };
-    let holds = model.card.certificate.get("no_overflow").is_none() == (count == 0);
-    let said = if holds { "as the certificate says" } else { "but the certificate says otherwise" };
-    let same = translation.figures;
-    Some(Claim { holds, figures: format!("compiles to the machine; {same}; {found}, {said}") })
-}
 
-fn theta(model: &Model, simulated: &Simulated) -> Claim {
-    let expected = &simulated.theta;
-    let same = model.theta.iter().zip(expected).filter(|(a, b)| a.to_bits() == b.to_bits()).count();
-    let holds = same == expected.len() && model.theta.len() == expected.len();
-    Claim::new(holds, format!("{same} of {} numbers bit for bit", expected.len()))
-}
+    fn data(&self) -> Claim {
+        let (table, card) = (self.prepared.table(), &self.model.card);
+        let found = data_digest(table);
+        let same_preparation = table.preparation == card.preparation;
+        let remark = if same_preparation { "" } else { "; the columns are prepared in another way" };
+        Claim::new(same_preparation && found == card.data_sha256, format!("sha256 {found}{remark}"))
+    }
 
-fn configuration(lesson: &PreparedTraining, simulated: &Simulated, parameters: &[SparseValues]) -> Claim {
-    let mut simulator = lesson.simulator();
-    let _ = simulator.run(simulated.machine_steps);
-    let Some(expected) = lesson.window().configuration(&simulator) else {
-        return Claim::new(false, "the run does not fit the network's cells");
-    };
-    let read_only = lesson.extended().read_only(&expected);
-    let parameters: Vec<Values> = parameters.iter().map(SparseValues::to_values).collect();
-    let found = lesson.extended().decode(&parameters, read_only.as_ref());
-    match lesson.window().compare(&simulator, found) {
-        Ok(()) => Claim::new(true, "the machine's last one"),
-        Err(mismatch) => Claim::new(false, mismatch.to_string()),
+    /// Runs the program in the interpreter, and compares the outcome with the machine's answer and with the claim
+    /// `no_overflow`.
+    fn program(&self) -> Option<Claim> {
+        let Self { model, prepared, simulated } = self;
+        let program = model.card.program.as_ref()?;
+        let outcome = match program.interpret(&model.card, prepared.table(), simulated.machine_steps) {
+            Ok(outcome) => outcome,
+            Err(mismatch) => return Some(Claim::new(false, mismatch.to_string())),
+        };
+        let format = model.card.options.format;
+        let translation = translation::claim(Some(&outcome), Some(&simulated.theta), format);
+        if !translation.holds {
+            return Some(translation);
+        }
+        let wraps = outcome.wraps;
+        let count: u64 = wraps.iter().map(|wrap| wrap.count).sum();
+        let lines: Vec<String> = wraps.iter().map(|wrap| wrap.line.to_string()).collect();
+        let found = match count {
+            0 => "no number was too large for its type".to_owned(),
+            _ => {
+                format!("numbers were too large for their types {count} times, in lines {}", lines.join(", "))
+            }
+        };
+        let holds = model.card.certificate.get("no_overflow").is_none() == (count == 0);
+        let said = if holds { "as the certificate says" } else { "but the certificate says otherwise" };
+        let same = translation.figures;
+        Some(Claim { holds, figures: format!("compiles to the machine; {same}; {found}, {said}") })
+    }
+
+    fn theta(&self) -> Claim {
+        let (found, n) = (&self.model.theta, self.simulated.theta.len());
+        let same = n_same_bits(found, &self.simulated.theta);
+        Claim::new(same == n && found.len() == n, format!("{same} of {n} numbers bit for bit"))
+    }
+
+    fn configuration(&self, parameters: &[SparseValues]) -> Claim {
+        let (extended, window) = (self.prepared.extended(), self.prepared.window());
+        let mut simulator = self.prepared.simulator();
+        let _ = simulator.run(self.simulated.machine_steps);
+        let Some(expected) = window.configuration(&simulator) else {
+            return Claim::new(false, "the run does not fit the network's cells");
+        };
+        let parameters: Vec<Values> = parameters.iter().map(SparseValues::to_values).collect();
+        let found = extended.decode(&parameters, extended.read_only(&expected).as_ref());
+        match window.compare(&simulator, found) {
+            Ok(()) => Claim::new(true, "the machine's last one"),
+            Err(mismatch) => Claim::new(false, mismatch.to_string()),
+        }
+    }
+
+    fn labels(&self, parameters: &[SparseValues]) -> Claim {
+        let (extended, labels) = (self.prepared.extended(), &self.prepared.table().labels.data);
+        let expected: Vec<f64> = labels.iter().map(|y| y - extended.label_offset()).collect();
+        let same = n_same_bits(&parameters[extended.labels().index()].to_values().data, &expected);
+        Claim::new(same == labels.len(), format!("{same} of {} bit for bit", labels.len()))
+    }
+
+    fn output(&self, parameters: &[SparseValues]) -> Claim {
+        let Self { model, prepared, simulated } = self;
+        let network = prepared.extended().network();
+        let nodes = [prepared.extended().nodes().out, network.loss()];
+        let end = evaluate_some(network, parameters, &prepared.inputs(), &nodes);
+        let predictor = Predictor::new(prepared.primary(), simulated.theta.clone());
+        let predicted = predictor.predict(&prepared.table().features).data;
+        let (same, n) = (n_same_bits(&end[0].data, &predicted), predicted.len());
+        let (claimed, found) = (model.card.train_loss, end[1].data[0]);
+        let figures = format!("{same} of {n} outputs bit for bit, loss {found}, claimed {claimed}");
+        Claim::new(same == n && claimed.to_bits() == found.to_bits(), figures)
     }
 }
 
-fn labels(lesson: &PreparedTraining, parameters: &[SparseValues]) -> Claim {
-    let offset = lesson.extended().label_offset();
-    let copied = parameters[lesson.extended().labels().index()].to_values().data;
-    let labels = &lesson.table().labels.data;
-    let same = copied.iter().zip(labels).filter(|(z, y)| z.to_bits() == (*y - offset).to_bits()).count();
-    Claim { holds: same == labels.len(), figures: format!("{same} of {} bit for bit", labels.len()) }
-}
-
-fn output(
-    model: &Model,
-    (lesson, simulated): (&PreparedTraining, &Simulated),
-    parameters: &[SparseValues],
-) -> Claim {
-    let network = lesson.extended().network();
-    let nodes = [lesson.extended().nodes().out, network.loss()];
-    let end = evaluate_some(network, parameters, &lesson.inputs(), &nodes);
-    let predictor = Predictor::new(lesson.primary(), simulated.theta.clone());
-    let predicted = predictor.predict(&lesson.table().features);
-    let same = end[0].data.iter().zip(&predicted.data).filter(|(a, b)| a.to_bits() == b.to_bits()).count();
-    let (claimed, found) = (model.card.train_loss, end[1].data[0]);
-    let n = predicted.data.len();
-    let figures = format!("{same} of {n} outputs bit for bit, loss {found}, claimed {claimed}");
-    Claim::new(same == n && claimed.to_bits() == found.to_bits(), figures)
+/// Counts the numbers that are the same, bit for bit.
+fn n_same_bits(a: &[f64], b: &[f64]) -> usize {
+    a.iter().zip(b).filter(|(a, b)| a.to_bits() == b.to_bits()).count()
 }

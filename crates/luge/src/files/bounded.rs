@@ -1,4 +1,4 @@
-//! Reads files and pipes within the memory budget. All files are read here.
+//! Reads files and pipes within the memory budget.
 
 use std::{
     fs::File,
@@ -6,35 +6,37 @@ use std::{
     path::Path,
 };
 
-use crate::run::memory;
+use crate::{files::FileError, run::memory};
 
 /// Bytes to read before the memory budget is checked again.
 const SLICE: u64 = 1 << 20;
 
-/// Reads a file, or standard input for `-`. The caller will need this many times the file's size in all.
+/// Reads a file, or standard input for `-`. `times` is the memory that the caller needs in all, relative to the file's size.
 ///
 /// # Errors
-/// If the system refuses, or memory does not have room; the reason is then a [`memory::TooMuch`].
-pub fn read(place: &Path, times: u64) -> io::Result<Vec<u8>> {
-    let name = place.display().to_string();
-    if name == "-" {
-        return read_from(io::stdin().lock(), "standard input", times);
-    }
-    let file = File::open(place)?;
-    let length = file.metadata()?.len();
-    memory::check_budget(format!("reading {name}"), length.saturating_mul(times))
-        .map_err(io::Error::other)?;
-    read_from(file, &name, times)
+/// If the file cannot be read, or exceeds the memory budget; the reason is then a [`memory::TooMuch`].
+pub fn read(path: &Path, times: u64) -> Result<Vec<u8>, FileError> {
+    let read = || {
+        if path == Path::new("-") {
+            return read_from(io::stdin().lock(), "standard input", times);
+        }
+        let (name, file) = (path.display().to_string(), File::open(path)?);
+        let length = file.metadata()?.len();
+        memory::check_budget(format!("reading {name}"), length.saturating_mul(times))
+            .map_err(io::Error::other)?;
+        read_from(file, &name, times)
+    };
+    read().map_err(|reason| FileError::new("read", path, reason))
 }
 
-/// The same for anything that can be read; messages call it `name`.
+/// The same for any reader; messages call it `name`.
 ///
 /// # Errors
-/// As for [`read`].
+/// If it cannot be read, or exceeds the memory budget.
 pub fn read_from(mut from: impl Read, name: &str, times: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     loop {
-        // What was read already is in use.
+        // The bytes read so far already count as used memory.
         let needed =
             (bytes.len() as u64).saturating_mul(times.saturating_sub(1)).saturating_add(SLICE * times);
         memory::check_budget(format!("reading {name}"), needed).map_err(io::Error::other)?;

@@ -1,7 +1,7 @@
-//! Long runs on disk: checkpoints to resume from, and records of which any step can be revisited.
+//! Stores long runs: checkpoints to resume from, and records of which any step can be revisited.
 //!
-//! A file is complete or absent: it is written under another name, synced and renamed. It contains the job, from
-//! which the network is built again, and that network's digest, so that no other network is trained from it.
+//! A file contains the job, from which the network is built again, and the digest of the network, so that no other
+//! network is trained from it.
 
 use std::{
     fs,
@@ -32,15 +32,15 @@ const DIGEST: usize = 32;
 pub struct Checkpoint {
     /// The job that is run.
     pub job: Job,
-    /// The digest of the network that was trained.
+    /// The digest of the network.
     pub network: String,
-    /// The statistics until then.
+    /// The statistics until the last snapshot.
     pub seen: RunStats,
-    /// Whether it is a record, to be revisited, and not a checkpoint to resume from.
+    /// Whether this is a record, to be revisited, rather than a checkpoint to resume from.
     pub record: bool,
     /// The last step of the run, if it has ended.
     pub ended: Option<u64>,
-    /// The weights at one step in a checkpoint, at many in a record.
+    /// The weights: at one step in a checkpoint, at many in a record.
     pub frames: Vec<Frame>,
 }
 
@@ -58,12 +58,12 @@ impl Frame {
         Self { step: snapshot.step, bytes: snapshot.to_bytes() }
     }
 
-    /// Bytes that it takes.
+    /// Its size in bytes.
     pub fn n_bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The snapshot; `None` if the bytes are invalid.
+    /// Unpacks the snapshot; `None` if the bytes are invalid.
     pub fn snapshot(&self) -> Option<Snapshot> {
         Snapshot::from_bytes(&self.bytes).ok().filter(|snapshot| snapshot.step == self.step)
     }
@@ -74,51 +74,31 @@ impl Thin for Frame {}
 /// Why a file is not a checkpoint, or cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
-    /// The system refused.
+    /// The file cannot be read or written.
     #[error(transparent)]
     Io(#[from] FileError),
-    /// A file that Luge did not write.
-    #[error("{0} is not a checkpoint of luge")]
-    NotOurs(String),
-    /// Another version's.
-    #[error("{name} has version {found} of the checkpoint format; this program knows {VERSION}")]
-    Version {
+    /// Not a checkpoint, another version of the format, a damaged file, or another network.
+    #[error("{name} {problem}")]
+    Invalid {
         /// The file.
         name: String,
-        /// Its version.
-        found: u32,
-    },
-    /// Truncated or changed.
-    #[error("{0} is damaged: its checksum does not match its content")]
-    Damaged(String),
-    /// A complete file with invalid content.
-    #[error("{name} has invalid content: {why}")]
-    Content {
-        /// The file.
-        name: String,
-        /// What is wrong.
-        why: String,
+        /// What is wrong with it.
+        problem: String,
     },
     /// A record has no statistics to resume from.
     #[error(
         "{0} is a record, not a checkpoint: its steps can be revisited, but the run cannot be resumed from it"
     )]
     IsRecord(String),
-    /// The network that would be trained is not the one that was.
-    #[error(
-        "{name} belongs to another network: its digest is {found}, that of the network built from it {expected}"
-    )]
-    OtherNetwork {
-        /// The file.
-        name: String,
-        /// The digest in the file.
-        found: String,
-        /// The digest of the network that was built.
-        expected: String,
-    },
 }
 
-/// The part of the file that is text.
+impl CheckpointError {
+    fn invalid(name: &str, problem: &str) -> Self {
+        Self::Invalid { name: name.to_owned(), problem: problem.to_owned() }
+    }
+}
+
+/// The part of the file that is JSON.
 #[derive(Serialize, Deserialize)]
 struct Head {
     job: Job,
@@ -130,7 +110,7 @@ struct Head {
     frames: Vec<(u64, usize)>,
 }
 
-/// SHA-256 of everything a network consists of, in hexadecimal.
+/// Returns the SHA-256 of the whole network in hexadecimal.
 pub fn network_digest(network: &Network) -> String {
     struct Sink(Sha256);
     impl std::fmt::Write for Sink {
@@ -145,7 +125,7 @@ pub fn network_digest(network: &Network) -> String {
     hexadecimal(&sink.0.finalize())
 }
 
-/// SHA-256 of a snapshot's weights, in hexadecimal; how many blank cells are kept around the others does not matter.
+/// Returns the SHA-256 of a snapshot's weights in hexadecimal; it does not depend on the stored number of blank cells.
 pub fn snapshot_digest(snapshot: &Snapshot) -> String {
     hexadecimal(&Sha256::digest(snapshot.trimmed().weight_bytes()))
 }
@@ -154,11 +134,10 @@ impl Checkpoint {
     /// Writes the file: complete or not at all.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
-        let name = path.display().to_string();
-        let written = self.to_bytes().and_then(|bytes| atomic_file::write(path, &[&bytes]));
-        Ok(written.map_err(|reason| FileError { doing: "write", name, reason })?)
+        let bytes = self.to_bytes().map_err(|reason| FileError::new("write", path, reason))?;
+        Ok(atomic_file::write(path, &bytes)?)
     }
 
     /// The file's bytes.
@@ -185,7 +164,7 @@ impl Checkpoint {
         Ok(bytes)
     }
 
-    /// Whether a file begins as checkpoints and records do.
+    /// Whether a file begins like a checkpoint or a record.
     pub fn begins(path: &Path) -> bool {
         let mut start = [0; MAGIC.len()];
         path.is_file()
@@ -198,23 +177,23 @@ impl Checkpoint {
     /// # Errors
     /// If it cannot be read, is not a checkpoint, or is damaged or inconsistent.
     pub fn load(path: &Path) -> Result<Self, CheckpointError> {
-        let name = path.display().to_string();
-        let refused = |reason| FileError { doing: "read", name: name.clone(), reason };
-        Self::from_bytes(&bounded::read(path, 4).map_err(refused)?, &name)
+        Self::from_bytes(&bounded::read(path, 4)?, &path.display().to_string())
     }
 
-    /// The checkpoint that bytes stand for; `name` is for messages.
+    /// Reads the bytes of a file; messages call it `name`.
     ///
     /// # Errors
     /// As for [`load`](Self::load).
     pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Self, CheckpointError> {
-        let name = || name.to_owned();
-        let damaged = || CheckpointError::Damaged(name());
-        let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| CheckpointError::NotOurs(name()))?;
+        let invalid = |problem: &str| CheckpointError::invalid(name, problem);
+        let damaged = || invalid("is damaged: its checksum does not match its content");
+        let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| invalid("is not a checkpoint of luge"))?;
         let (version, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
         let found = u32::from_le_bytes(*version);
         if found != VERSION {
-            return Err(CheckpointError::Version { name: name(), found });
+            let problem =
+                format!("has version {found} of the checkpoint format; this program knows {VERSION}");
+            return Err(invalid(&problem));
         }
         let (content, digest) = bytes.split_last_chunk::<DIGEST>().ok_or_else(damaged)?;
         if Sha256::digest(content)[..] != digest[..] {
@@ -224,8 +203,8 @@ impl Checkpoint {
         let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| damaged())?;
         let (head, rest) = rest.split_at_checked(length).ok_or_else(damaged)?;
         let mut packed = &rest[..rest.len().saturating_sub(DIGEST)];
-        let unclear = |why: String| CheckpointError::Content { name: name(), why };
-        let head: Head = serde_json::from_slice(head).map_err(|error| unclear(error.to_string()))?;
+        let head: Head = serde_json::from_slice(head)
+            .map_err(|error| invalid(&format!("has invalid content: {error}")))?;
         let mut frames = Vec::new();
         for &(step, length) in &head.frames {
             let (bytes, rest) = packed.split_at_checked(length).ok_or_else(damaged)?;
@@ -234,36 +213,37 @@ impl Checkpoint {
         }
         let sound = frames.last().is_some_and(|frame| frame.snapshot().is_some());
         if !sound || !packed.is_empty() {
-            return Err(unclear("it does not hold the weights it announces".to_owned()));
+            return Err(invalid("has invalid content: it does not hold the weights it announces"));
         }
         let Head { job, network, seen, record, ended, .. } = head;
         Ok(Self { job, network, seen, record, ended, frames })
     }
 
-    /// Refuses a network that is not the one that was trained.
+    /// Checks that a network is the one that was trained.
     ///
     /// # Errors
     /// If the digests differ.
     pub fn belongs_to(&self, network: &Network, name: &str) -> Result<(), CheckpointError> {
-        let expected = network_digest(network);
-        if expected == self.network {
+        let (found, expected) = (&self.network, network_digest(network));
+        if expected == *found {
             return Ok(());
         }
-        Err(CheckpointError::OtherNetwork { name: name.to_owned(), found: self.network.clone(), expected })
+        let problem = format!("its digest is {found}, that of the network built from it {expected}");
+        Err(CheckpointError::invalid(name, &format!("belongs to another network: {problem}")))
     }
 
-    /// The last snapshot.
+    /// Returns the last snapshot.
     pub fn last(&self) -> Option<Snapshot> {
         self.frames.last().and_then(Frame::snapshot)
     }
 
-    /// The last snapshot at or before a step.
+    /// Returns the last snapshot at or before a step.
     pub fn before(&self, step: u64) -> Option<Snapshot> {
         self.frames.iter().rfind(|frame| frame.step <= step).and_then(Frame::snapshot)
     }
 }
 
-/// Snapshots at a spacing that doubles, so that there are never many and every step is near one.
+/// Collects snapshots. Their spacing doubles when there are many, so that every step is near one of a few.
 #[derive(Clone, Debug)]
 pub struct Recorder(Decimated<Frame>);
 
@@ -277,23 +257,23 @@ impl Default for Recorder {
 }
 
 impl Recorder {
-    /// Whether the iterate after this many steps is to be kept.
+    /// Whether to store the iterate after this many steps.
     #[inline]
     pub fn wants(&self, step: u64) -> bool {
         self.0.begins(step)
     }
 
-    /// Keeps a snapshot.
+    /// Stores a snapshot.
     pub fn keep(&mut self, snapshot: &Snapshot) {
         self.0.keep(snapshot.step, Frame::new(snapshot));
     }
 
-    /// The most bytes that the record can reach if no snapshot is larger than those kept so far.
+    /// Returns a bound on the bytes of the record if no snapshot becomes larger than those stored so far.
     pub fn most_bytes(&self) -> u64 {
         self.0.iter().map(|frame| frame.bytes.len() as u64).max().unwrap_or(0) * MAX_FRAMES as u64
     }
 
-    /// All snapshots that were kept, packed.
+    /// Returns all stored snapshots.
     pub fn frames(&self) -> Vec<Frame> {
         self.0.iter().cloned().collect()
     }

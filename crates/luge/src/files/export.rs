@@ -1,12 +1,11 @@
-//! A network as data for other programs: every node, every weight, and how to train them.
+//! Exports a network as JSON for other programs: every node, every weight, and how to train them.
 //!
 //! `docs/graph-format.md` describes the JSON. Deliberately absent are the machine, its states, the data, and the
 //! expected number of steps: a program that trains the graph has only the network and its gradient.
 
 use luge_landscape::{Extended, StreamNetwork};
 use luge_net::{
-    Network, NodeId, NumberFormat, Op, ParameterId, Shape, SparseValues, StepRule,
-    numbers::{FixedPoint, Negatives, SmallFloat},
+    Network, NodeId, NumberFormat, Op, ParameterId, Shape, SparseValues, StepRule, numbers::Negatives,
 };
 use serde::{Serialize, Serializer};
 
@@ -15,17 +14,10 @@ use crate::object;
 /// The version of the format for networks that are trained on a table.
 pub const VERSION: u32 = 1;
 
-/// The version for networks that are trained on a stream, which readers of the other must refuse.
+/// The version for networks that are trained on a stream. It differs so that readers of the other version refuse them.
 pub const STREAM_VERSION: u32 = 2;
 
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[serde(tag = "rule", rename_all = "kebab-case")]
-enum Step {
-    Simplex,
-    Gradient { rate: Number },
-}
-
-/// What an operation needs beside its operands.
+/// What an operation needs in addition to its operands.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 enum Attributes {
@@ -53,7 +45,7 @@ enum FormatFields {
     Float { exponent_bits: u32, mantissa_bits: u32, bias: i32 },
 }
 
-/// A number that JSON may not have a word for: infinities and NaN become strings.
+/// A number that may be infinite or NaN, which JSON writes as strings.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Number(f64);
 
@@ -68,7 +60,7 @@ impl Serialize for Number {
     }
 }
 
-/// The graph of an extended network, with the parameters training starts from.
+/// Exports an extended network, with the parameters that training starts from.
 pub fn graph(extended: &Extended) -> impl Serialize {
     let (nodes, vertex) = (extended.nodes(), extended.vertex());
     object! {
@@ -78,7 +70,7 @@ pub fn graph(extended: &Extended) -> impl Serialize {
     }
 }
 
-/// The graph of a network that learns from a stream: every input is fed anew at every step, and nothing stops training.
+/// Exports a network that learns from a stream: every step has new inputs, and nothing stops training.
 pub fn stream_graph(stream: &StreamNetwork) -> impl Serialize {
     let (network, nodes) = (&stream.network, &stream.nodes);
     let initial: Vec<SparseValues> = stream.initial.iter().map(Into::into).collect();
@@ -99,13 +91,14 @@ fn whole<'n>(
     let inputs =
         network.inputs().iter().map(|input| object! { name: &input.name, shape: sides(input.shape) });
     let parameters = network.parameters().iter().zip(initial).map(|(parameter, initial)| {
+        let (rule, rate) = match parameter.step_rule {
+            StepRule::Simplex => ("simplex", None),
+            StepRule::Gradient { rate } => ("gradient", Some(rate)),
+        };
         object! {
             name: &parameter.name,
             shape: sides(parameter.shape),
-            step: match parameter.step_rule {
-                StepRule::Simplex => Step::Simplex,
-                StepRule::Gradient { rate } => Step::Gradient { rate: Number(rate) },
-            },
+            step: object! { rule: rule, rate "of gradient steps": rate.map(Number) },
             initial: numbers(&initial.to_values().data),
         }
     });
@@ -167,22 +160,20 @@ fn attributes(network: &Network, op: &Op) -> Option<Attributes> {
 }
 
 fn format_fields(format: NumberFormat) -> FormatFields {
-    let fixed = |fixed: FixedPoint| FormatFields::Fixed {
-        integer_bits: fixed.n_integer(),
-        fraction_bits: fixed.n_fraction(),
-        negatives: match fixed.negatives() {
-            Negatives::TwosComplement => "twos-complement",
-            Negatives::SignMagnitude => "sign-magnitude",
-        },
-    };
-    let float = |float: SmallFloat| FormatFields::Float {
-        exponent_bits: float.n_exponent(),
-        mantissa_bits: float.n_mantissa(),
-        bias: float.bias(),
-    };
     match format {
-        NumberFormat::Fixed(format) => fixed(format),
-        NumberFormat::Float(format) => float(format),
+        NumberFormat::Fixed(fixed) => FormatFields::Fixed {
+            integer_bits: fixed.n_integer(),
+            fraction_bits: fixed.n_fraction(),
+            negatives: match fixed.negatives() {
+                Negatives::TwosComplement => "twos-complement",
+                Negatives::SignMagnitude => "sign-magnitude",
+            },
+        },
+        NumberFormat::Float(float) => FormatFields::Float {
+            exponent_bits: float.n_exponent(),
+            mantissa_bits: float.n_mantissa(),
+            bias: float.bias(),
+        },
     }
 }
 

@@ -1,10 +1,10 @@
-//! Training results as JSON.
+//! Helpers for results as JSON.
 
 use luge_train::Outcome;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
-/// A JSON object: these fields in this order. A field with a text before its value is optional: the text says when it is
-/// there, and its value is an option.
+/// Builds a JSON object with these fields in this order. The value of a field that is followed by a text is an `Option`, and the
+/// text says when the field is present.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! object {
@@ -27,7 +27,7 @@ macro_rules! object {
     }};
 }
 
-/// The outcome's word and its steps, as two fields.
+/// Serialises an outcome as two fields: its name and its steps.
 pub(crate) fn outcome<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<S::Ok, S::Error> {
     let mut fields = serializer.serialize_struct("Outcome", 2)?;
     fields.serialize_field("outcome", outcome.word())?;
@@ -35,12 +35,12 @@ pub(crate) fn outcome<S: Serializer>(outcome: &Outcome, serializer: S) -> Result
     fields.end()
 }
 
-/// A path's digest, in hexadecimal.
+/// Serialises the digest of a path in hexadecimal.
 pub(crate) fn path<S: Serializer>(path: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     format!("{path:016x}").serialize(serializer)
 }
 
-/// Bytes in hexadecimal.
+/// Returns bytes in hexadecimal.
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,7 +1,7 @@
-//! Model files: safetensors with the trained weights, and a card from which everything else is derived again.
+//! Model files: safetensors with the trained weights, and a card from which everything else is derived.
 //!
-//! All models are a [`ModelOf`] some card: [`Model`] of a training on a table, [`StreamModel`] of one on a stream, and
-//! [`MlpModel`] of a circuit on landscape mlp. [`AnyModel`] is what a file holds.
+//! Every model is a [`ModelOf`] its card: [`Model`] for a training on a table, [`StreamModel`] for one on a stream, and
+//! [`MlpModel`] for a circuit on landscape mlp. [`AnyModel`] is a model of any kind.
 
 mod error;
 mod file;
@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     certificate::Claim,
     data::{Preparation, Table},
-    files::{FileError, atomic_file, bounded, json::hexadecimal, predictor::Predictor},
+    files::{atomic_file, bounded, json::hexadecimal, predictor::Predictor},
     job::{Data, Primaries},
     mlp::{MlpCard, MlpModel},
     stream::{StreamCard, StreamModel},
@@ -34,9 +34,9 @@ pub use training::{Model, TrainingCard};
 pub struct ModelOf<C> {
     /// The metadata: what it was made from, and its certificate.
     pub card: C,
-    /// theta, the primary network's weights; none if the run did not find any.
+    /// theta, the primary network's weights; empty if the run has not found any.
     pub theta: Vec<f64>,
-    /// All weights that do not follow from the card, by the name of their block.
+    /// All weights that do not follow from the card, by the names of their blocks.
     pub weights: Vec<(String, SparseValues)>,
 }
 
@@ -44,24 +44,24 @@ pub struct ModelOf<C> {
 pub trait Card: Clone + PartialEq + Serialize + DeserializeOwned {
     /// The entry of the file's header that holds the card.
     const KEY: &'static str;
-    /// The version of the card, its field `version`; another one is refused.
+    /// The version of the card, its field `version`; other versions are refused.
     const VERSION: u32;
 
-    /// What was done to the columns of the data, or the columns that are expected.
+    /// How the columns of the data were prepared.
     fn preparation(&self) -> &Preparation;
 
-    /// What was proved.
+    /// The claims of the certificate.
     fn claims(&self) -> Vec<(&str, &Claim)>;
 
-    /// Why a card that reads well cannot be one.
+    /// Checks that the card is consistent.
     ///
     /// # Errors
-    /// The reason.
+    /// The reason if it is not.
     fn check(&self) -> Result<(), String> {
         Ok(())
     }
 
-    /// Copies from the card of another model what training again cannot derive.
+    /// Copies from the card of another model what repeated training cannot derive.
     fn adopt(&mut self, _claimed: &Self) {}
 }
 
@@ -69,21 +69,16 @@ impl<C: Card> ModelOf<C> {
     /// Writes the file: complete or not at all.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), ModelError> {
-        let name = path.display().to_string();
-        let bytes = self.to_bytes(&name)?;
-        Ok(atomic_file::write(path, &[&bytes]).map_err(|reason| FileError {
-            doing: "write",
-            name,
-            reason,
-        })?)
+        let bytes = self.to_bytes(&path.display().to_string())?;
+        Ok(atomic_file::write(path, &bytes)?)
     }
 
-    /// The file's bytes; messages call it `name`.
+    /// Returns the file's bytes; messages call it `name`.
     ///
     /// # Errors
-    /// If a weight's name cannot stand in the file.
+    /// If the format does not allow the name of a weight.
     pub fn to_bytes(&self, name: &str) -> Result<Vec<u8>, ModelError> {
         let theta = Values::column(self.theta.clone()).into();
         let weights = self.weights.iter().map(|(name, values)| (name.as_str(), values));
@@ -95,7 +90,7 @@ impl<C: Card> ModelOf<C> {
     /// # Errors
     /// If it is not there, not a model of this kind, or of another version.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
-        Self::from_bytes(&read_bytes(path)?, path.display().to_string())
+        Self::from_bytes(&bounded::read(path, 4)?, path.display().to_string())
     }
 
     /// Reads a file's bytes; messages call it `name`.
@@ -106,18 +101,18 @@ impl<C: Card> ModelOf<C> {
         let (card, mut weights): (C, _) = file::read(bytes, &name)?;
         card.check().map_err(|reason| ModelError::Metadata { name: name.clone(), reason })?;
         let theta = weights.iter().position(|(tensor, _)| tensor == "theta");
-        let theta = theta.ok_or_else(|| ModelError::Tensor { name, tensor: "theta".to_owned() })?;
+        let theta = theta.ok_or_else(|| ModelError::tensor(&name, "theta"))?;
         let theta = weights.remove(theta).1.to_values().data;
         Ok(Self { card, theta, weights })
     }
 
-    /// The data that a CSV file holds, read and prepared as in training.
+    /// Returns the data of a CSV file, to be prepared as in training.
     #[must_use]
     pub fn data(&self, name: String, text: String, saturate: bool) -> Data {
         Data::like(self.card.preparation(), name, text, saturate)
     }
 
-    /// Whether training again gives the same model: every weight bit for bit, every figure and every claim.
+    /// The claim that training again gives the same model: every weight bit for bit, every figure and every claim.
     #[must_use]
     pub fn is_same(&self, again: &Self) -> Claim {
         let mut card = again.card.clone();
@@ -139,7 +134,7 @@ impl<C: Card> ModelOf<C> {
         }
     }
 
-    /// The network that a description stands for, for the columns of the data; theta must be its weights.
+    /// Finds the primary network of a description for the columns of the data; theta must fit its weights.
     pub(crate) fn find_primary(
         &self,
         described: &str,
@@ -154,7 +149,7 @@ impl<C: Card> ModelOf<C> {
     }
 }
 
-/// What a model's file holds.
+/// A model of any kind.
 ///
 /// ```
 /// use luge::{AnyModel, Model, Source, TrainJob, Values};
@@ -168,11 +163,11 @@ impl<C: Card> ModelOf<C> {
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub enum AnyModel {
-    /// Of a training on a table.
+    /// A training on a table.
     Training(Box<Model>),
-    /// Of a training on a stream.
+    /// A training on a stream.
     Stream(Box<StreamModel>),
-    /// Of a circuit on landscape mlp.
+    /// A circuit on landscape mlp.
     Mlp(Box<MlpModel>),
 }
 
@@ -182,7 +177,7 @@ impl AnyModel {
     /// # Errors
     /// If it is not there, not a model, or of another version.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
-        Self::from_bytes(&read_bytes(path)?, path.display().to_string())
+        Self::from_bytes(&bounded::read(path, 4)?, path.display().to_string())
     }
 
     /// Reads a file's bytes; messages call it `name`.
@@ -199,10 +194,10 @@ impl AnyModel {
         })
     }
 
-    /// The file's bytes; messages call it `name`.
+    /// Returns the file's bytes; messages call it `name`.
     ///
     /// # Errors
-    /// If a weight's name cannot stand in the file.
+    /// If the format does not allow the name of a weight.
     pub fn to_bytes(&self, name: &str) -> Result<Vec<u8>, ModelError> {
         match self {
             Self::Training(model) => model.to_bytes(name),
@@ -211,7 +206,7 @@ impl AnyModel {
         }
     }
 
-    /// Gradient steps of its training.
+    /// The gradient steps of the training.
     #[must_use]
     pub fn steps(&self) -> Step {
         match self {
@@ -221,7 +216,7 @@ impl AnyModel {
         }
     }
 
-    /// What was done to the columns of the data, or the columns that are expected.
+    /// How the columns of the data were prepared.
     #[must_use]
     pub fn preparation(&self) -> &Preparation {
         match self {
@@ -231,10 +226,10 @@ impl AnyModel {
         }
     }
 
-    /// Predictions for new samples that are prepared as in training.
+    /// Predicts new samples, which must be prepared as in training.
     ///
     /// # Errors
-    /// If the model's parts do not fit together, or it has learned nothing.
+    /// If the model is inconsistent, or has learned nothing.
     pub fn predict(&self, features: &Values) -> Result<Values, ModelError> {
         let (primary, theta) = match self {
             Self::Training(model) => (model.primary()?, &model.theta),
@@ -245,12 +240,7 @@ impl AnyModel {
     }
 }
 
-fn read_bytes(path: &Path) -> Result<Vec<u8>, ModelError> {
-    let refused = |reason| FileError { doing: "read", name: path.display().to_string(), reason };
-    Ok(bounded::read(path, 4).map_err(refused)?)
-}
-
-/// The digest of a table's numbers.
+/// Returns the SHA-256 of a table's numbers in hexadecimal.
 pub fn data_digest(table: &Table) -> String {
     let mut hash = Sha256::new();
     for number in table.features.data.iter().chain(&table.labels.data) {

@@ -1,5 +1,5 @@
-//! Where a command may write: never over a file that it reads, over another file only if asked, and only to regular
-//! files.
+//! Checks where a command may write: only to regular files, never over a file that it reads, and over other files only with
+//! `force`.
 
 use std::{
     fs,
@@ -7,7 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::files::atomic_file::{self, Existing};
+use crate::files::{
+    FileError,
+    atomic_file::{self, Existing},
+};
 
 /// The places that one command writes to.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +27,7 @@ pub struct Output {
     existing: Existing,
 }
 
-/// Why a place is refused.
+/// Why a place cannot be written to.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
     /// A device, a link, a pipe or a folder.
@@ -44,7 +47,7 @@ pub enum OutputError {
     /// Two results at one place.
     #[error("{} is named for two results", .0.display())]
     Twice(PathBuf),
-    /// Somebody wrote a file there while the result was computed.
+    /// Another process created the file while the result was computed.
     #[error("{} has appeared meanwhile: the result is in {}", path.display(), saved.display())]
     Elsewhere {
         /// The place.
@@ -52,19 +55,13 @@ pub enum OutputError {
         /// Where the result is instead.
         saved: PathBuf,
     },
-    /// The system refuses.
-    #[error("cannot write {}", path.display())]
-    Refused {
-        /// The place.
-        path: PathBuf,
-        /// The system's reason.
-        #[source]
-        reason: io::Error,
-    },
+    /// The file cannot be written.
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 impl Outputs {
-    /// No places yet; `force` writes over files that exist.
+    /// Starts without places; with `force` existing files may be overwritten.
     pub fn new(force: bool) -> Self {
         Self { force, ..Self::default() }
     }
@@ -76,15 +73,16 @@ impl Outputs {
         self
     }
 
-    /// A place for a result.
+    /// Checks and reserves a place for a result.
     ///
     /// # Errors
-    /// If it is not a regular file, an input, taken, there already without `force`, or cannot be written.
+    /// If the place is not a regular file, is an input or the place of another result, exists and `force` is not set, or cannot be
+    /// written.
     pub fn place(&mut self, path: &Path) -> Result<Output, OutputError> {
         self.place_over(path, |_| false)
     }
 
-    /// The same where some files may be replaced without `force`, such as an earlier checkpoint of the same run.
+    /// The same, except that some files may be replaced without `force`, such as an earlier checkpoint of the same run.
     ///
     /// # Errors
     /// As for [`place`](Self::place).
@@ -105,13 +103,13 @@ impl Outputs {
         if self.taken.contains(&full) {
             return Err(OutputError::Twice(owned()));
         }
-        // This decision also applies at the end, if a file appears in the meantime.
+        // This decision also applies to a file that appears in the meantime.
         let replace = self.force || there.is_some() && replaceable(path);
         if there.is_some() && !replace {
             return Err(OutputError::Exists(owned()));
         }
         atomic_file::sweep(path);
-        atomic_file::reserve(path).map_err(|reason| OutputError::Refused { path: owned(), reason })?;
+        atomic_file::reserve(path).map_err(|reason| FileError::new("write", path, reason))?;
         self.taken.push(full);
         let existing = if replace { Existing::Replace } else { Existing::Keep };
         Ok(Output { path: owned(), existing })
@@ -127,24 +125,24 @@ impl Output {
     /// Writes the file, complete or not at all.
     ///
     /// # Errors
-    /// If the system refuses. If another process has written the file in the meantime, the result is in another file beside it.
+    /// If the file cannot be written. If another process has created it in the meantime, the result is in another file in its folder.
     pub fn write(&self, content: impl AsRef<[u8]>) -> Result<(), OutputError> {
         self.write_with(|out| out.write_all(content.as_ref()))
     }
 
-    /// The same for contents that are written piece by piece.
+    /// The same for contents that are produced piece by piece.
     ///
     /// # Errors
     /// As for [`write`](Self::write).
     pub fn write_with(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
         let written = atomic_file::write_with(&self.path, self.existing, fill);
-        let saved = written.map_err(|reason| OutputError::Refused { path: self.path.clone(), reason })?;
+        let saved = written.map_err(|reason| FileError::new("write", &self.path, reason))?;
         let path = self.path.clone();
         if saved == path { Ok(()) } else { Err(OutputError::Elsewhere { path, saved }) }
     }
 }
 
-/// What is at a place that must be a file; `None` for a file.
+/// Describes what is at a place that must be a file; `None` for a file.
 fn kind(found: fs::FileType) -> Option<&'static str> {
     if found.is_file() {
         None
@@ -157,7 +155,7 @@ fn kind(found: fs::FileType) -> Option<&'static str> {
     }
 }
 
-/// One canonical name for a place, even if the file does not exist yet.
+/// Returns the canonical name of a place, even if the file does not exist yet.
 fn full_name(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -1,4 +1,4 @@
-//! Prediction with the primary network alone, once its weights are known. The training branches are not needed.
+//! Predicts with the primary network alone, without the branches of the network that are only for training.
 
 use luge_landscape::Primary;
 use luge_net::{GraphBuilder, Shape, Values, evaluate};
@@ -23,6 +23,8 @@ pub struct Predictor<'a> {
 }
 
 impl<'a> Predictor<'a> {
+    /// Combines a network with its weights.
+    ///
     /// # Panics
     /// If there is not one number per weight.
     pub fn new(primary: &'a dyn Primary, theta: Vec<f64>) -> Self {
@@ -30,7 +32,7 @@ impl<'a> Predictor<'a> {
         Self { primary, theta }
     }
 
-    /// f_theta(x) for any number of samples, from the graph that the extended network contains.
+    /// Returns f_theta(x) for any number of samples, from the same graph as in the extended network.
     ///
     /// # Panics
     /// If the samples have another number of features.

@@ -1,9 +1,9 @@
-//! A network and its machine, as data for the checker in `proofs/`.
+//! Exports a network and its machine for the checker in `proofs/`.
 //!
-//! The file ends with a theorem: that the graph is the landscape `plain` or `compact` of the machine, or its network for
-//! streams, or that the frozen steps of an MLP are its circuit's. Rocq proves it by computation or refuses the file; what follows
-//! from it, for every input, is proved in `proofs/theories/Checker.v`, `CompactChecker.v`, `ModelChecker.v`, `Stopping.v`,
-//! `StreamChecker.v` and `MlpSound.v`.
+//! The file ends with a theorem: the graph is the landscape `plain` or `compact` of the machine, or its network for streams, or the
+//! frozen steps of an MLP are its circuit's. Rocq proves it by computation or rejects the file. What follows from the theorem, for
+//! every input, is proved in `proofs/theories/Checker.v`, `CompactChecker.v`, `ModelChecker.v`, `Stopping.v`, `StreamChecker.v`
+//! and `MlpSound.v`.
 
 mod mlp;
 
@@ -15,36 +15,36 @@ use luge_net::{Carrier, Form, Network, Node, NodeId, NumberFormat, Op, OutputWir
 
 pub use mlp::mlp;
 
-/// Items of a list that are written in one definition: a longer list overflows the prover's parser.
+/// The most items of a list in one definition: a longer list overflows the prover's parser.
 const MAX_ITEMS: usize = 400;
 
-/// A network written for Rocq, and what is proved of it if Rocq accepts the text.
+/// A network as a file for Rocq, and the theorem that is proved if Rocq accepts the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProofExport {
     /// The file.
     pub text: String,
-    /// The theorem that then holds of the network.
+    /// The theorem about the network.
     pub theorem: Theorem,
 }
 
-/// The theorems of `proofs/` about networks that the checker accepts.
+/// A theorem of `proofs/` about networks that the checker accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Theorem {
-    /// Of a landscape `plain` alone.
+    /// For a landscape `plain` alone.
     Plain,
-    /// Of a landscape `compact` alone.
+    /// For a landscape `compact` alone.
     Compact,
-    /// Of an extended network whose bits are made by units of its own, which are not checked.
+    /// For an extended network whose own units convert the bits; these units are not checked.
     Extended,
-    /// Of an extended network, from the data to the output.
+    /// For an extended network, from the data to the output.
     Model,
-    /// Of such a network whose primary network has affine layers, so that the stop rule is checked too.
+    /// The same with the stop rule, for a primary network of affine layers.
     Stopping,
-    /// Of a network for streams.
+    /// For a network for streams.
     Stream,
-    /// Of an ordinary MLP.
+    /// For an ordinary MLP.
     Mlp,
-    /// Of an ordinary MLP whose circuit promises that its sums are exclusive.
+    /// For an ordinary MLP whose circuit promises that its sums are exclusive.
     MlpPromised,
 }
 
@@ -54,7 +54,7 @@ impl Theorem {
         self.words().0
     }
 
-    /// Its name, the type of what is claimed of the network, and the check that proves the claim.
+    /// Its name, the type of its claim about the network, and the check that proves the claim.
     fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Plain => ("certified_trace", "claim", "certified"),
@@ -96,7 +96,7 @@ impl Theorem {
     }
 }
 
-/// A landscape alone, as `luge trace` trains it; `None` unless it is `plain` or `compact`.
+/// Exports a landscape alone, as `luge trace` trains it; `None` unless it is `plain` or `compact`.
 pub fn landscape(landscape: &Landscape) -> Option<ProofExport> {
     let network = landscape.network();
     let form = network.sparse_layers().ok()?.form;
@@ -108,7 +108,8 @@ pub fn landscape(landscape: &Landscape) -> Option<ProofExport> {
     Some(file.finish(theorem, &claim))
 }
 
-/// An extended network, as `luge train` trains it; `None` unless it stands on `plain` or `compact` with the offset carrier.
+/// Exports an extended network, as `luge train` trains it; `None` unless its landscape is `plain` or `compact` and its carrier
+/// `offset`.
 pub fn extended(extended: &Extended) -> Option<ProofExport> {
     let network = extended.network();
     let layers = network.sparse_layers().ok()?;
@@ -118,7 +119,8 @@ pub fn extended(extended: &Extended) -> Option<ProofExport> {
         return None;
     };
     let sides = shape(network.node(targets).shape);
-    let mut file = File::new(network, extended.control()?, cells(network, layers.head.index()));
+    let n_cells = network.parameters()[layers.head.index()].shape.cols;
+    let mut file = File::new(network, extended.control()?, n_cells);
     let claim = match layers.form {
         Form::Targets { offset, drop } => format!("(PlainTerrain {})", file.plain_claim(offset, drop)),
         Form::Slides { .. } => format!("(CompactTerrain {})", file.compact_claim(&layers.form)?),
@@ -142,7 +144,7 @@ pub fn extended(extended: &Extended) -> Option<ProofExport> {
     Some(file.finish(theorem, &claim))
 }
 
-/// A network for streams; `None` unless its numbers are in fixed point.
+/// Exports a network for streams; `None` unless its numbers are in fixed point.
 pub fn stream(stream: &StreamNetwork) -> Option<ProofExport> {
     let (network, nodes, constants) = (&stream.network, &stream.nodes, &stream.constants);
     let &Op::Dequantize(format @ NumberFormat::Fixed(_), _) = &network.node(nodes.theta).op else {
@@ -172,7 +174,7 @@ pub fn stream(stream: &StreamNetwork) -> Option<ProofExport> {
     Some(file.finish(Theorem::Stream, &claim.join("\n")))
 }
 
-/// Whether the primary network is affine layers with ReLU between them, whose largest output the checker finds.
+/// Whether the primary network consists of affine layers and ReLUs, for which the checker finds the largest output.
 fn affine_layers(extended: &Extended) -> bool {
     let mut nodes = extended.network().numbered_nodes().filter(|(id, _)| extended.is_primary(*id));
     nodes.all(|(_, node)| {
@@ -180,7 +182,7 @@ fn affine_layers(extended: &Extended) -> bool {
     })
 }
 
-/// The format and the node of x; `None` if units of their own convert numbers.
+/// Finds the number format and the node of x; `None` if units of the network convert numbers.
 fn quantized(network: &Network, read_only: NodeId) -> Option<(NumberFormat, NodeId)> {
     let op = |node: NodeId| &network.node(node).op;
     let &Op::Reshape(cells) = op(read_only) else { return None };
@@ -192,7 +194,7 @@ fn quantized(network: &Network, read_only: NodeId) -> Option<(NumberFormat, Node
     Some((format, x))
 }
 
-/// Where the bits of the data lie, what lies on the read-only tapes elsewhere, and where theta is read.
+/// Describes where the bits of the data lie, the other content of the read-only tapes, and where theta is read.
 fn wires(
     network: &Network,
     (read_only, theta): (NodeId, NodeId),
@@ -233,7 +235,7 @@ struct File<'a> {
     lists: Lists,
 }
 
-/// Definitions that were split off.
+/// Definitions of parts of long lists.
 #[derive(Default)]
 struct Lists {
     text: String,
@@ -286,7 +288,7 @@ impl<'a> File<'a> {
         self.lists.export(theorem, claim, &network)
     }
 
-    /// The machine as a table of situations, its tapes in the order of the network's rows.
+    /// Defines the machine as a table of situations, with its tapes in the order of the network's rows.
     fn machine(&mut self) -> String {
         let n_tapes = self.control.n_tapes();
         let mut tapes: Vec<usize> = (0..n_tapes).collect();
@@ -369,7 +371,7 @@ impl<'a> File<'a> {
 }
 
 impl Lists {
-    /// The whole file: what is claimed, the type and value of the network, and the theorem.
+    /// Returns the whole file: the claim, the network with its type, and the theorem.
     fn export(&self, theorem: Theorem, claim: &str, network: &str) -> ProofExport {
         let (_, kind, check) = theorem.words();
         let text = format!(
@@ -381,7 +383,7 @@ impl Lists {
         ProofExport { text, theorem }
     }
 
-    /// A list, split into definitions of its own where it is long.
+    /// Writes a list, in several definitions if it is long.
     fn long(&mut self, kind: &str, items: Vec<String>) -> String {
         if items.len() <= MAX_ITEMS {
             return if matches!(kind, "situation" | "neuron") { lines(&items) } else { list(items) };
@@ -409,7 +411,7 @@ fn lines(items: &[String]) -> String {
     format!("[:: {}]", items.join(";\n     "))
 }
 
-/// The symbol on a tape where it is known.
+/// The symbol on a tape, if it is known.
 fn symbol(known: Bits, symbols: Bits, tape: usize) -> String {
     if known.get(tape) { format!("Some {}", symbols.get(tape)) } else { "None".to_owned() }
 }
@@ -431,12 +433,7 @@ fn shape(shape: Shape) -> String {
     format!("({}, {})", shape.rows, shape.cols)
 }
 
-/// The number of columns of a parameter.
-fn cells(network: &Network, parameter: usize) -> usize {
-    network.parameters()[parameter].shape.cols
-}
-
-/// Where a ramp begins, and its slope as the network has it.
+/// The start of a ramp, and its slope as stored in the network.
 fn ramp(ramp: Ramp) -> String {
     format!("{} {}", number(ramp.zero), number(ramp.slope))
 }
@@ -456,7 +453,7 @@ fn number_format(format: NumberFormat) -> String {
     }
 }
 
-/// A finite f64 as a whole number of halves of halves: exactly the number, with as few halvings as will do.
+/// Writes a finite f64 exactly: an integer that is halved as often as necessary.
 fn number(value: f64) -> String {
     let (mantissa, power) = halves(value);
     match power {
@@ -468,7 +465,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// A finite f64 as an odd number, or 0, times a power of two.
+/// Splits a finite f64 into an odd number, or 0, and the exponent of a power of two.
 fn halves(value: f64) -> (i64, i32) {
     if value == 0.0 {
         return (0, 0);

@@ -1,4 +1,4 @@
-//! Results as data, for `--json` and for other languages.
+//! Results as JSON, for `--json` and for other languages.
 
 use luge_landscape::LandscapeKind;
 use luge_machine::{Alphabet, Cell, Outcome, Simulator, Step, SymbolId, TapeId, lowering::Size};
@@ -14,7 +14,7 @@ use crate::{
     training::{PreparedTraining, TrainingReport},
 };
 
-/// The size of a program compiled for this many features and labels of a format, with its size in normal form.
+/// Describes a program that was compiled for this many features and labels of a format, with its size in normal form.
 pub fn of_compiled(
     compiled: &Compiled,
     (features, labels, format): (usize, usize, NumberFormat),
@@ -39,7 +39,7 @@ pub fn of_compiled(
     }
 }
 
-/// The end of a machine's run with this step limit.
+/// Describes the end of a machine's run with this step limit.
 pub fn of_run(limit: Step, outcome: Outcome, simulator: &Simulator<'_>) -> impl Serialize {
     let machine = simulator.machine();
     let contents = |tape: TapeId| {
@@ -63,7 +63,7 @@ pub fn of_run(limit: Step, outcome: Outcome, simulator: &Simulator<'_>) -> impl 
     }
 }
 
-/// The result of a trace.
+/// Describes the result of a trace.
 pub fn of_trace(plan: &PreparedTrace, trace: &Trace) -> impl Serialize {
     let options = &plan.options;
     let internal = options.landscape == LandscapeKind::Internal;
@@ -83,35 +83,35 @@ pub fn of_trace(plan: &PreparedTrace, trace: &Trace) -> impl Serialize {
     }
 }
 
-/// The result of a training.
-pub fn of_training(lesson: &PreparedTraining, report: &TrainingReport) -> impl Serialize {
-    let options = lesson.options();
+/// Describes the result of a training.
+pub fn of_training(prepared: &PreparedTraining, report: &TrainingReport) -> impl Serialize {
+    let options = prepared.options();
     object! {
-        learner: lesson.learner().machine().name(),
+        learner: prepared.learner().machine().name(),
         #[serde(flatten)]
         report: report,
-        answer: Answer::of_training(lesson, report),
-        b_stop: lesson.extended().stop(),
+        answer: Answer::of_training(prepared, report),
+        b_stop: prepared.extended().stop(),
         landscape: options.landscape.word(),
         carrier: options.carrier.word(),
         bits: options.bits.word(),
         format: options.format,
-        primary: lesson.primary().describe(),
-        samples: lesson.table().n_samples(),
-        cells: lesson.window().n_cells,
-        vertices: lesson.extended().n_vertices(),
-        // Layers and units, each pair of one arrangement, beside the paper's claim.
-        size: lesson.size_claim(),
+        primary: prepared.primary().describe(),
+        samples: prepared.table().n_samples(),
+        cells: prepared.window().n_cells,
+        vertices: prepared.extended().n_vertices(),
+        // Layers and units, each pair of one arrangement, and the paper's claim.
+        size: prepared.size_claim(),
     }
 }
 
-/// Symbols as `--input` takes them: one after the other where each is a single character, else with spaces between.
+/// Writes symbols as `--input` takes them: with spaces between them unless each is a single character.
 pub fn spelled(alphabet: &Alphabet, symbols: &[SymbolId]) -> String {
     let names: Vec<&str> = symbols.iter().map(|&symbol| alphabet.name(symbol)).collect();
     names.join(separator(alphabet))
 }
 
-/// What stands between two symbols of a tape.
+/// Returns the separator between two symbols of a tape.
 pub fn separator(alphabet: &Alphabet) -> &'static str {
     if alphabet.names().iter().all(|name| name.chars().count() == 1) { "" } else { " " }
 }

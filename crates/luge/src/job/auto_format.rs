@@ -1,4 +1,4 @@
-//! Finds the smallest suitable number format: the interpreter runs a program with wide numbers, and then with fewer bits.
+//! Finds the smallest suitable number format: runs a program in the interpreter with wide numbers, and then with fewer bits.
 
 use std::fmt;
 
@@ -13,25 +13,22 @@ use super::{
     program::{self, SizedSource},
     source::Source,
 };
-use crate::{
-    data::Table,
-    stream::{Samples, Stream, StreamJob, StreamLandscape},
-};
+use crate::stream::{Samples, Stream, StreamJob, StreamLandscape};
 
 /// Bits after the point during the search for the bits before it.
 const PROBE_FRACTION: u32 = 8;
 /// The most statements of a run with wide numbers.
 const MAX_STATEMENTS: u64 = 1 << 26;
-/// theta may differ by this share of its largest number.
+/// The allowed error of theta, relative to its largest number.
 const TOLERANCE: f64 = 1.0 / 64.0;
 
-/// A format that was chosen, and how far the answer is from the one with wide numbers.
+/// A format that was chosen, and the difference of theta from that with wide numbers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct FormatChoice {
     /// The format.
     pub format: NumberFormat,
-    /// The most bits after the point that fit, with which the answer was compared.
+    /// The format with the most bits after the point, whose theta is the reference.
     pub reference: NumberFormat,
     /// The largest difference of a number of theta.
     pub difference: f64,
@@ -58,10 +55,10 @@ impl fmt::Display for FormatChoice {
 /// Why no format is suitable.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NoFormat {
-    /// What is not a program cannot be tried.
+    /// Only programs can be compiled for other formats.
     #[error("a machine computes with one format only")]
     Machine,
-    /// The program finds no answer.
+    /// The program has no answer.
     #[error("the program rejects these data, in line {0}")]
     Rejects(u32),
     /// The program does not end.
@@ -79,50 +76,36 @@ pub enum NoFormat {
 struct Search<'a> {
     source: &'a Source,
     /// The numbers of its data.
-    data: &'a [f64],
+    data: Vec<f64>,
     run: &'a dyn Fn(NumberFormat, u64) -> Result<Outcome, JobError>,
     limit: u64,
 }
 
-/// Finds the smallest format in which no number of a program wraps around and theta is nearly the same as with wide numbers.
-fn choose(
-    source: &Source,
-    data: &[f64],
-    run: &dyn Fn(NumberFormat, u64) -> Result<Outcome, JobError>,
-) -> Result<FormatChoice, JobError> {
-    let search = Search { source, data, run, limit: MAX_STATEMENTS };
-    if program::is_program(source) { search.choose() } else { Err(search.no_format(NoFormat::Machine)) }
-}
-
-/// All numbers of a table.
-fn numbers(table: &Table) -> Vec<f64> {
-    table.features.data.iter().chain(&table.labels.data).copied().collect()
-}
-
 impl TrainJob {
-    /// Sets the smallest format in which no number of the program wraps around and theta is nearly the same as with wide numbers.
+    /// Sets the smallest format in which no number of the program wraps around and theta is close to that with wide numbers.
     ///
     /// # Errors
     /// If the data are not a table, or no format is suitable.
     pub fn choose_format(&mut self) -> Result<FormatChoice, JobError> {
         let table = self.as_given()?;
         let run = |format, limit| SizedSource { format, ..self.for_table(&table) }.interpret(&table, limit);
-        let choice = choose(&self.source, &numbers(&table), &run)?;
+        let (source, data) = (&self.source, table.numbers());
+        let choice = Search { source, data, run: &run, limit: MAX_STATEMENTS }.choose()?;
         self.options.format = choice.format;
         Ok(choice)
     }
 }
 
 impl StreamJob {
-    /// The same on a stream. Which samples a machine or a circuit takes depends on how long it is busy, so the program is first tried on all
-    /// samples, and then on those that it takes; if a number wraps around there, the format gets more bits before the point.
+    /// The same on a stream. Which samples a machine or a circuit takes depends on how long it is busy. So the program is first run on
+    /// all samples, and then on those that it takes; if a number wraps around there, the format gets more bits before the point.
     ///
     /// # Errors
     /// If no format is suitable.
     pub fn choose_format(&mut self) -> Result<FormatChoice, JobError> {
         let sizes = self.samples.sizes();
         let data = match &self.samples {
-            Samples::Table(table, _) => numbers(table),
+            Samples::Table(table, _) => table.numbers(),
             Samples::Draw(_) => Vec::new(),
         };
         let run = |format, limit| {
@@ -141,11 +124,12 @@ impl StreamJob {
             };
             sized.interpret_stream(&mut next, limit)
         };
-        let mut choice = choose(&self.source, &data, &run)?;
+        let search = Search { source: &self.source, data, run: &run, limit: MAX_STATEMENTS };
+        let mut choice = search.choose()?;
         self.options.format = choice.format;
         while let NumberFormat::Fixed(fixed) = choice.format
             && match self.landscape {
-                StreamLandscape::Plain => self.prepare().is_ok_and(|lesson| lesson.overflows()),
+                StreamLandscape::Plain => self.prepare().is_ok_and(|prepared| prepared.overflows()),
                 StreamLandscape::Mlp => self.circuit_overflows(),
             }
             && let Some(wider) = format(fixed.n_integer() + 1, fixed.n_fraction())
@@ -158,7 +142,11 @@ impl StreamJob {
 }
 
 impl Search<'_> {
+    /// Finds the smallest format in which no number wraps around and theta is close to that with wide numbers.
     fn choose(mut self) -> Result<FormatChoice, JobError> {
+        if !program::is_program(self.source) {
+            return Err(self.no_format(NoFormat::Machine));
+        }
         let holds = |integer: &u32| {
             let end = (1_u64 << (integer - 1)) as f64;
             self.data.iter().all(|number| (-end..=end - 1.0).contains(number))
@@ -167,7 +155,7 @@ impl Search<'_> {
         let widest = (least..=MAX_BITS - PROBE_FRACTION).rev().find(|&i| self.checks(i, PROBE_FRACTION));
         let Some(widest) = widest else { return self.only_format() };
         let wide = self.answer(widest, PROBE_FRACTION)?;
-        // A program that makes mistakes because its numbers wrap around may not end.
+        // A program whose numbers wrap around may not end.
         self.limit = wide.statements.saturating_mul(4).saturating_add(1 << 10);
         let (mut low, mut integer) = (least, widest);
         while low < integer {
@@ -190,14 +178,14 @@ impl Search<'_> {
         };
         let tried = |fraction: u32| choice(fraction, &self.fits(integer, fraction)?);
         let near = (0..=most).filter_map(tried).find(|choice| choice.difference <= choice.tolerance);
-        // With the most bits every program agrees with itself: that proves nothing, and long words are slow.
+        // The reference format always agrees with itself, which proves nothing, and long words are slow.
         let meaningful = near.filter(|choice| choice.format != choice.reference || most <= PROBE_FRACTION);
         meaningful
             .or_else(|| (PROBE_FRACTION.min(most)..=most).find_map(tried))
             .ok_or_else(|| self.no_format(NoFormat::Endless))
     }
 
-    /// The format that the program's signature names.
+    /// Returns the format of the program's signature.
     fn only_format(&self) -> Result<FormatChoice, JobError> {
         let sizes = luge_sled::usual_sizes(&self.source.text);
         self.answer(sizes.integer, sizes.fraction)?;
@@ -214,18 +202,18 @@ impl Search<'_> {
         JobError::NoFormat { name: self.source.name.clone(), why }
     }
 
-    /// Whether the program is valid for such numbers: its own types and literals may need more or fewer bits.
+    /// Whether the program compiles for such numbers: its own types and literals may need more or fewer bits.
     fn checks(&self, integer: u32, fraction: u32) -> bool {
         self.run(integer, fraction, 0).is_ok()
     }
 
-    /// The run, if it finds an answer and no number wraps around.
+    /// Runs the program; `None` unless it has an answer and no number wraps around.
     fn fits(&self, integer: u32, fraction: u32) -> Option<Outcome> {
         let fits = |ran: &Outcome| ran.verdict == Verdict::Accepted && ran.wraps.is_empty();
         self.run(integer, fraction, self.limit).ok().filter(fits)
     }
 
-    /// The run, or why it finds no answer.
+    /// Runs the program; the error says why it has no answer.
     fn answer(&self, integer: u32, fraction: u32) -> Result<Outcome, JobError> {
         let ran = self.run(integer, fraction, self.limit)?;
         let line = ran.line.unwrap_or(1);

@@ -1,4 +1,4 @@
-//! The catalogue of what ships with Luge: machines, learners and their data, by name.
+//! The machines and the learners that ship with Luge, with their data, by name.
 
 use luge_landscape::LandscapeKind;
 use luge_net::NumberFormat;
@@ -24,31 +24,31 @@ pub struct Shipped {
     pub text: &'static str,
     /// The extension of files that hold such programs: `sled`, `tm` or `bb`.
     pub extension: &'static str,
-    /// What it learns from, if it is a learner.
+    /// Its data and settings, if it is a learner.
     pub lesson: Option<ShippedLesson>,
 }
 
-/// The data that ship with a learner, and how it is meant to be trained.
+/// The data that ship with a learner, and its settings.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct ShippedLesson {
     /// The data.
     #[serde(flatten)]
     pub data: ShippedData,
-    /// The number format it is meant for.
+    /// The default number format.
     pub format: &'static str,
-    /// The network its weights are for.
+    /// The primary network.
     pub primary: &'static str,
-    /// The landscape it is meant for.
+    /// The default landscape.
     pub landscape: LandscapeKind,
 }
 
-/// What a learner that ships learns from.
+/// The data of a learner that ships.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum ShippedData {
     /// A table.
     Table(ShippedTable),
-    /// A stream of the rows of a table, reshuffled after every pass.
+    /// A stream of the rows of a table, shuffled before every pass.
     Shuffled(ShippedTable),
     /// A stream of random samples.
     Draw {
@@ -71,7 +71,7 @@ pub struct ShippedTable {
     pub features: &'static [&'static str],
 }
 
-/// The learner that is trained if none is named.
+/// The learner that `luge train` trains by default.
 pub const FIRST_LEARNER: &str = "perceptron";
 
 /// The tables of learners and machines, in rows.
@@ -208,17 +208,17 @@ shipped! {
     }
 }
 
-/// The machine or learner that ships under a name.
+/// Finds the machine or the learner of a name.
 pub fn find(name: &str) -> Option<&'static Shipped> {
     all().find(|shipped| shipped.name == name)
 }
 
-/// What ships with this text, wherever its file lies.
+/// Finds the machine or the learner with this text.
 pub fn with_text(text: &str) -> Option<&'static Shipped> {
     all().find(|shipped| shipped.text == text)
 }
 
-/// The data and settings of the learner with this text, if it ships.
+/// Finds the data and settings of a learner, if it ships.
 pub fn lesson(source: &Source) -> Option<&'static ShippedLesson> {
     with_text(&source.text)?.lesson.as_ref()
 }
@@ -277,7 +277,7 @@ impl ShippedLesson {
         }
     }
 
-    /// The flags that ask for the data on the command line.
+    /// Returns the command line's flags for the data.
     pub fn flags(&self) -> String {
         match &self.data {
             ShippedData::Table(table) => table.flags(),
@@ -297,7 +297,7 @@ impl ShippedTable {
             target: owned(self.targets),
             features: (!self.features.is_empty()).then(|| owned(self.features)),
             saturate: false,
-            asked: PrepareOptions::default(),
+            prepare: PrepareOptions::default(),
         }
     }
 
@@ -309,7 +309,7 @@ impl ShippedTable {
         format!("--data {} --target {}{features}", self.file, self.targets.join(","))
     }
 
-    /// How its own data encode classes.
+    /// Returns how the table encodes classes.
     pub(super) fn class_code(&self) -> ClassCode {
         if self.targets.len() > 1 {
             return ClassCode::Each;

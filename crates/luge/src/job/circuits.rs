@@ -9,13 +9,13 @@ use super::{
     source::{ReadError, Source},
 };
 
-/// The extension of the source of a circuit that ships, whose text is its name.
+/// The extension of circuits that ship; the text of such a source is the circuit's name.
 const SHIPPED: &str = "circuit";
 
-/// Bits per sample of a shipped circuit if neither its name nor the samples say how many.
+/// The default number of bits per sample of a circuit that ships.
 const DEFAULT_BITS: usize = 8;
 
-/// The most bits per sample of a shipped circuit: the size of that for parities grows with their square.
+/// The most bits per sample of a circuit that ships: the size of the one for parities grows with their square.
 pub const MAX_BITS: usize = 512;
 
 /// Whether a source is a circuit rather than a machine or a program.
@@ -27,7 +27,7 @@ pub fn is_circuit(source: &Source) -> bool {
     }
 }
 
-/// The circuit that ships under a name, which may also say how many bits a sample has, as in `parity_circuit:16`.
+/// Finds a circuit that ships. Its name may include the number of bits per sample, as in `parity_circuit:16`.
 pub(super) fn shipped(place: &str) -> Option<Source> {
     let name = place.split_once(':').map_or(place, |(name, _)| name);
     let ships = Shipped::ALL.iter().any(|shipped| shipped.name() == name);
@@ -35,10 +35,10 @@ pub(super) fn shipped(place: &str) -> Option<Source> {
 }
 
 impl Source {
-    /// Reads a circuit. One that ships takes samples of as many bits as its name says, or else of `n_bits`, or else of 8.
+    /// Reads a circuit. If it ships, its samples have as many bits as its name says, otherwise `n_bits`, otherwise 8.
     ///
     /// # Errors
-    /// If it is not a circuit, or its name says no possible number of bits.
+    /// If it is not a circuit, or the number of bits in its name is invalid.
     pub fn read_circuit(&self, n_bits: Option<usize>) -> Result<aiger::Loaded, JobError> {
         if self.extension.as_deref() == Some(SHIPPED) {
             let (name, said) = self.text.split_once(':').map_or((&*self.text, None), |(a, b)| (a, Some(b)));

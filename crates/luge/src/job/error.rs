@@ -67,7 +67,7 @@ pub enum JobError {
     /// A program whose answer is not the primary network's weights.
     #[error("the program's theta has {n_theta} numbers, but {primary} has {n_weights} weights")]
     ThetaSize {
-        /// Numbers that the program leaves.
+        /// The numbers of the program's theta.
         n_theta: usize,
         /// The primary network.
         primary: String,
@@ -144,7 +144,7 @@ pub enum JobError {
     /// A learner that runs on.
     #[error("the learner does not halt on these data within {0} steps")]
     LearnerDoesNotHalt(Step),
-    /// A learner that gives up.
+    /// A learner that halts without accepting.
     #[error("the learner stops in state `{0}` without accepting: it has no answer for these data")]
     Rejected(String),
     /// A program that rejects its samples: out of range, `assert` or `reject`.
@@ -217,7 +217,7 @@ pub enum JobError {
         "label offset {0:e} changes the labels: some are no longer the same number of the format after subtracting and adding it"
     )]
     LabelOffset(f64),
-    /// A label that is larger than was said.
+    /// A label that exceeds the stated bound.
     #[error("a label of the table is {label}, but labels were said to be at most {bound} in size")]
     LabelBound {
         /// The label.
@@ -236,9 +236,9 @@ pub enum JobError {
         "the primary network takes {features} features to {outputs} outputs, the data have {found_features} and {found_labels}"
     )]
     Shapes {
-        /// The features that it takes.
+        /// Its features.
         features: usize,
-        /// The outputs that it gives.
+        /// Its outputs.
         outputs: usize,
         /// The features of the data.
         found_features: usize,

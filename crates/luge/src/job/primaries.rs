@@ -1,4 +1,4 @@
-//! Finds primary networks by their descriptions, and those that programs define.
+//! Finds primary networks by their descriptions, including those that programs define.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use super::{
 };
 use crate::data::Table;
 
-/// The function `predict` of the program.
+/// The primary network that computes the function `predict` of the program.
 pub(super) const PREDICT: &str = "predict";
 
-/// Theta itself, of any size.
+/// The primary network that outputs theta itself, of any size.
 pub(super) const RAW: &str = "raw";
 
-/// Finds primary networks by their description; a library user's own networks join the standard ones here.
+/// Finds primary networks by their descriptions. Users of the library implement it for networks of their own.
 pub trait Primaries {
-    /// The network that a description stands for, for data of these sizes.
+    /// Returns the network of a description, for data of these sizes.
     ///
     /// # Errors
-    /// If it stands for none.
+    /// If there is none.
     fn find(
         &self,
         description: &str,
@@ -34,7 +34,7 @@ pub trait Primaries {
 }
 
 /// The networks that ship: `linear`, `mlp:` with its widths, `prototypes:` and `tree:` with a number, `parity`, `raw:` with the size
-/// of theta, and `units:` with all its units, as the function `predict` of a program becomes one.
+/// of theta, and `units:` with a list of units, to which the function `predict` of a program is compiled.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StandardPrimaries;
 
@@ -65,7 +65,7 @@ impl Primaries for StandardPrimaries {
     }
 }
 
-/// A network with this many weights.
+/// Suggests a network with this many weights.
 fn fitting(n_theta: usize, n_features: usize, n_labels: usize) -> String {
     let hidden = (1..=64).map(|n| format!("mlp:{n_features}-{n}-{n_labels}"));
     let counted = (1..=64).map(|n| format!("prototypes:{n}")).chain((1..=6).map(|n| format!("tree:{n}")));
@@ -76,10 +76,10 @@ fn fitting(n_theta: usize, n_features: usize, n_labels: usize) -> String {
     all.into_iter().find(fits).unwrap_or_else(|| RAW.to_owned())
 }
 
-impl SizedSource<'_> {
-    /// The full description of a primary network: `predict` and `raw` depend on the program.
+impl SizedSource {
+    /// Returns the full description of a primary network, in which `predict` and `raw` are replaced by what the program defines.
     pub(crate) fn described_primary(&self, primary: &str) -> Result<String, JobError> {
-        if !matches!(primary, PREDICT | RAW) || !program::is_program(self.source) {
+        if !matches!(primary, PREDICT | RAW) || !program::is_program(&self.source) {
             return Ok(primary.to_owned());
         }
         if primary == PREDICT && !luge_sled::has_predict(&self.source.text) {
@@ -91,7 +91,7 @@ impl SizedSource<'_> {
         })
     }
 
-    /// The primary network that a description stands for.
+    /// Returns the primary network of a description.
     pub(crate) fn primary(
         &self,
         primary: &str,
@@ -101,7 +101,7 @@ impl SizedSource<'_> {
         Ok(primaries.find(&self.described_primary(primary)?, n_features, n_labels)?)
     }
 
-    /// Refuses a program whose theta does not have one number per weight of the primary network.
+    /// Checks that the program's theta has one number per weight of the primary network.
     pub(crate) fn check_theta(&self, n_theta: usize, primary: &dyn Primary) -> Result<(), JobError> {
         let n_weights = primary.n_weights();
         if n_theta == n_weights {
@@ -113,8 +113,8 @@ impl SizedSource<'_> {
 }
 
 impl TrainJob {
-    /// The default primary network: the program's own function `predict`, theta itself if there are no labels, otherwise a linear model.
-    /// A circuit has an output instead.
+    /// Returns the default primary network: the program's function `predict`, theta itself if there are no labels, otherwise a linear
+    /// model. A circuit has an output instead.
     pub(crate) fn usual_primary(source: &Source) -> &'static str {
         if is_circuit(source) {
             "output"
@@ -129,7 +129,7 @@ impl TrainJob {
         }
     }
 
-    /// The table with a label for every output of the primary network, if the learner takes none.
+    /// Adds constant labels to the table, one for each output of the primary network, if the learner takes no labels.
     pub(super) fn with_labels(&self, table: Table) -> Result<Table, JobError> {
         if !table.label_names.is_empty() {
             return Ok(table);

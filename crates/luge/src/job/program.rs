@@ -60,10 +60,10 @@ pub fn is_program(source: &Source) -> bool {
     source.extension.as_deref() == Some(EXTENSION)
 }
 
-/// Constants to set, each as `NAME=VALUE`.
+/// Parses constants to set, each given as `NAME=VALUE`.
 ///
 /// # Errors
-/// If one is not given so.
+/// If one has another form.
 pub fn settings(set: &[String]) -> Result<Settings, ProgramError> {
     let mut settings = Settings::default();
     set.iter().try_for_each(|text| settings.set(text))?;
@@ -79,20 +79,20 @@ pub fn compile(text: &str, name: &str, sizes: &Sizes, set: &[String]) -> Result<
     Ok(Program::new(text, sizes, &settings(set)?).map_err(broken)?.compile()?)
 }
 
-/// A learner's text, and the sizes that it is compiled for.
-#[derive(Clone, Copy, Debug)]
-pub struct SizedSource<'a> {
-    /// The text.
-    pub source: &'a Source,
+/// A learner, and the number format and the sizes that it is compiled for.
+#[derive(Clone, Debug)]
+pub struct SizedSource {
+    /// The learner.
+    pub source: Source,
     /// Constants of a program to set, each as `NAME=VALUE`.
-    pub set: &'a [String],
-    /// How numbers are written.
+    pub set: Vec<String>,
+    /// The number format of data and program.
     pub format: NumberFormat,
     /// Features and labels of a sample.
     pub sizes: (usize, usize),
 }
 
-impl SizedSource<'_> {
+impl SizedSource {
     /// Calls a function of the compiler with the program.
     ///
     /// # Errors
@@ -101,10 +101,10 @@ impl SizedSource<'_> {
         &self,
         run: impl FnOnce(&str, &Sizes, &Settings) -> Result<T, Vec<Diagnostic>>,
     ) -> Result<T, JobError> {
-        let (source, (n_features, n_labels)) = (self.source, self.sizes);
+        let (source, (n_features, n_labels)) = (&self.source, self.sizes);
         let broken = |findings| ProgramError::Broken { name: source.name.clone(), findings };
         sizes(self.format, n_features, n_labels)
-            .and_then(|sizes| Ok((sizes, settings(self.set)?)))
+            .and_then(|sizes| Ok((sizes, settings(&self.set)?)))
             .and_then(|(sizes, settings)| run(&source.text, &sizes, &settings).map_err(broken))
             .map_err(|error| self.refused(error))
     }
@@ -113,7 +113,7 @@ impl SizedSource<'_> {
         JobError::Program { text: Box::new(self.source.clone()), error: error.into() }
     }
 
-    /// The program's machine.
+    /// Compiles the program to a machine.
     ///
     /// # Errors
     /// If the program is wrong, or programs cannot compute with the format.
@@ -121,7 +121,7 @@ impl SizedSource<'_> {
         self.with(Program::new)?.compile().map_err(|error| self.refused(error))
     }
 
-    /// The program's circuit.
+    /// Compiles the program to a circuit.
     ///
     /// # Errors
     /// If the program is wrong, or has no circuit.
@@ -135,14 +135,14 @@ impl SizedSource<'_> {
     /// If it is wrong.
     pub fn interpret(&self, table: &Table, limit: u64) -> Result<Outcome, JobError> {
         let layout = layout(table, self.format);
-        let all: Vec<f64> = table.features.data.iter().chain(&table.labels.data).copied().collect();
+        let all = table.numbers();
         let numbers: Vec<i64> = layout.order().into_iter().map(|i| raw(all[i], self.format)).collect();
         let samples: Vec<Vec<i64>> =
             numbers.chunks(layout.n_features + layout.n_labels).map(<[i64]>::to_vec).collect();
         Ok(self.with(Program::new)?.interpret(&samples, limit))
     }
 
-    /// The same for a program that takes its samples from a stream: as many as `next` gives.
+    /// The same for a program that takes its samples from a stream, which ends when `next` returns `None`.
     ///
     /// # Errors
     /// If it is wrong.
@@ -160,7 +160,7 @@ pub fn number_bits(number: f64, format: NumberFormat) -> impl Iterator<Item = bo
     format.bits(format.encode(number, Overflow::Saturate).unwrap_or(luge_net::numbers::Word(0)))
 }
 
-/// A number as the interpreter counts it: in steps of the format.
+/// A number as the interpreter stores it: a multiple of the smallest number of the format.
 pub fn raw(number: f64, format: NumberFormat) -> i64 {
     raw_of_bits(number_bits(number, format), format)
 }
@@ -172,7 +172,7 @@ pub(crate) fn raw_of_bits(bits: impl IntoIterator<Item = bool>, format: NumberFo
     raw << unused >> unused
 }
 
-/// The number that the interpreter counts so.
+/// The number that the interpreter stores as `raw`.
 pub fn number(raw: i64, format: NumberFormat) -> f64 {
     let bits: Vec<bool> = (0..format.n_bits()).map(|bit| raw >> bit & 1 == 1).collect();
     format.word(&bits).map_or(f64::NAN, |word| format.decode(word))
@@ -212,7 +212,7 @@ pub fn layout(table: &Table, format: NumberFormat) -> DataLayout {
 
 /// The bits of a table's numbers in the order of the machine's tape.
 pub fn bits(table: &Table, format: NumberFormat) -> Vec<bool> {
-    let numbers: Vec<f64> = table.features.data.iter().chain(&table.labels.data).copied().collect();
+    let numbers = table.numbers();
     let order = layout(table, format).order();
     let mut bits = Vec::with_capacity(order.len() * format.n_bits() as usize);
     order.into_iter().for_each(|i| bits.extend(number_bits(numbers[i], format)));

@@ -1,6 +1,6 @@
 //! Sources of machines and programs: a file, standard input, a line on the command line, or a name.
 
-use std::{io, path::Path, str};
+use std::{path::Path, str};
 
 use luge_circuit::aiger;
 use luge_machine::{
@@ -9,45 +9,40 @@ use luge_machine::{
 };
 
 use crate::{
-    files::bounded,
+    files::{FileError, bounded},
     job::{JobError, catalogue, circuits, program::EXTENSION},
 };
 
-/// A machine's text before it is read.
+/// The text of a machine, a program or a circuit, before it is read.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// What messages call it: the path, or `standard input`, or `command line`.
+    /// Its name in messages: the path, `standard input`, or `command line`.
     pub name: String,
     /// The text, without a byte order mark.
     pub text: String,
-    /// The file's extension, the short name of its format, or `circuit` for one that ships; if left out, it is recognised from the text.
+    /// The file's extension, the short name of its format, or `circuit` for a circuit that ships. Without it the format is recognised
+    /// from the text.
     #[serde(default)]
     pub extension: Option<String>,
 }
 
-/// Memory that a source needs, as a multiple of its size: its tokens and its tree are larger than its text.
+/// The memory that a source needs, relative to its size: its tokens and its syntax tree are larger than its text.
 const TIMES: u64 = 64;
 
-/// The same of an AIGER file.
+/// The same for an AIGER file.
 const AIGER_TIMES: u64 = 4;
 
 /// Why a source cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// There is nothing of that name, and it is not a machine either.
+    /// No file of that name, and the name is not a machine either.
     #[error("there is no file `{0}`, and it is not a bbchallenge line")]
     Missing(String),
-    /// The system refused.
-    #[error("cannot read {name}")]
-    Read {
-        /// The source's name.
-        name: String,
-        /// The system's reason.
-        #[source]
-        reason: io::Error,
-    },
-    /// Machine files are text.
+    /// The file cannot be read.
+    #[error(transparent)]
+    Read(#[from] FileError),
+    /// The file is not text.
     #[error("{name} is not UTF-8 text: invalid byte at offset {offset}")]
     NotText {
         /// The source's name.
@@ -60,12 +55,12 @@ pub enum OpenError {
 /// Why a text is not a machine.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ReadError {
-    /// Neither extension nor content say which format it is.
+    /// Neither the extension nor the content determines the format.
     #[error("cannot tell the format of {name}")]
     Unrecognised {
         /// The source's name.
         name: String,
-        /// What stood in the way.
+        /// Why not.
         #[source]
         reason: Unrecognised,
     },
@@ -93,14 +88,14 @@ pub enum ReadError {
 }
 
 impl Source {
-    /// Opens `place`: `-` is standard input, an existing path a file, the name of something that ships its program or circuit, and
-    /// anything that begins like a bbchallenge line that line itself.
+    /// Opens `place`, which is `-` for standard input, the path of a file, the name of something that ships, or a line in the
+    /// bbchallenge format.
     ///
     /// # Errors
-    /// If nothing is there or it is not text.
+    /// If it is none of these, or not text.
     pub fn open(place: &str) -> Result<Self, OpenError> {
         if place == "-" {
-            return Self::from_bytes("standard input", None, bounded::read(Path::new(place), TIMES));
+            return Self::from_bytes("standard input", None, bounded::read(Path::new(place), TIMES)?);
         }
         let path = Path::new(place);
         // A folder does not hide what ships under its name.
@@ -118,21 +113,17 @@ impl Source {
         }
         let extension = path.extension().map(|e| e.to_string_lossy().into_owned());
         let is_aiger = extension.as_deref().is_some_and(|extension| ["aag", "aig"].contains(&extension));
-        Self::from_bytes(place, extension, bounded::read(path, if is_aiger { AIGER_TIMES } else { TIMES }))
+        let bytes = bounded::read(path, if is_aiger { AIGER_TIMES } else { TIMES })?;
+        Self::from_bytes(place, extension, bytes)
     }
 
-    fn from_bytes(
-        name: &str,
-        mut extension: Option<String>,
-        bytes: io::Result<Vec<u8>>,
-    ) -> Result<Self, OpenError> {
+    fn from_bytes(name: &str, mut extension: Option<String>, bytes: Vec<u8>) -> Result<Self, OpenError> {
         let name = name.to_owned();
-        let bytes = bytes.map_err(|reason| OpenError::Read { name: name.clone(), reason })?;
         if aiger::recognise(&bytes) {
             extension = Some(String::from_utf8_lossy(&bytes[..3]).into_owned());
         }
         if extension.as_deref() == Some("aig") {
-            // A binary file: every byte becomes the character of that number.
+            // A binary file: each byte becomes the character with its number.
             let text = bytes.into_iter().map(char::from).collect();
             return Ok(Self { name, text, extension });
         }
@@ -159,8 +150,7 @@ impl Source {
         Self::new(name, Format::Native.write(machine, input).unwrap_or_default(), Format::Native.slug())
     }
 
-    /// Reads the machine as it is to be run: on inputs whose symbols its format may not declare, from another start, or
-    /// from one line of a list.
+    /// Reads the machine with options: inputs whose symbols its format does not declare, another start state, or one line of a list.
     ///
     /// # Errors
     /// If the text is not a machine, or the options ask for what it does not have.
@@ -185,19 +175,19 @@ impl Source {
     }
 
     /// The format given, named by the extension, or recognised in the text.
-    fn format(&self, asked: Option<Format>) -> Result<Format, ReadError> {
-        if asked.is_none() && circuits::is_circuit(self) {
+    fn format(&self, format: Option<Format>) -> Result<Format, ReadError> {
+        if format.is_none() && circuits::is_circuit(self) {
             return Err(ReadError::Circuit(self.name.clone()));
         }
         let named =
             || Format::ALL.into_iter().find(|format| Some(format.slug()) == self.extension.as_deref());
         let recognised = || recognise(self.extension.as_deref(), &self.text);
         let unrecognised = |reason| ReadError::Unrecognised { name: self.name.clone(), reason };
-        asked.or_else(named).map_or_else(|| recognised().map_err(unrecognised), Ok)
+        format.or_else(named).map_or_else(|| recognised().map_err(unrecognised), Ok)
     }
 }
 
-/// Whether the first cell of a bbchallenge line stands at the start: a digit, L or R, a letter; or three dashes.
+/// Whether a text begins like a bbchallenge line: with a digit, L or R, and a letter; or with three dashes.
 fn begins_like_a_line(place: &str) -> bool {
     matches!(place.as_bytes(), [b'-', b'-', b'-', ..] | [b'0'..=b'9', b'L' | b'R', b'A'..=b'Z', ..])
 }
@@ -222,13 +212,13 @@ mod tests {
 
     #[test]
     fn the_byte_order_mark_is_no_part_of_the_text() {
-        let source = Source::from_bytes("x", None, Ok(b"\xef\xbb\xbf1RB".to_vec())).unwrap();
+        let source = Source::from_bytes("x", None, b"\xef\xbb\xbf1RB".to_vec()).unwrap();
         assert_eq!(source.text, "1RB");
     }
 
     #[test]
     fn bytes_that_are_no_text_are_refused_with_their_place() {
-        let error = Source::from_bytes("x", None, Ok(b"ab\xff".to_vec())).unwrap_err();
+        let error = Source::from_bytes("x", None, b"ab\xff".to_vec()).unwrap_err();
         assert!(matches!(error, OpenError::NotText { offset: 2, .. }), "{error:?}");
     }
 }

@@ -1,7 +1,7 @@
-//! Programs for the universal learner: other learners, written on a tape.
+//! Programs for the universal learner: other learners, encoded on a tape.
 //!
-//! `docs/universal.md` describes the encoding. The program is part of the initial weights and of nothing else, so
-//! one network is every learner that fits on its tape.
+//! `docs/universal.md` describes the encoding. The program affects only the initial weights, so one network can run every
+//! learner that fits on its tape.
 
 use std::fmt;
 
@@ -13,22 +13,22 @@ use luge_machine::{
 /// The universal learner as a native file.
 pub const MACHINE: &str = include_str!("../../learners/universal.tm");
 
-/// The most cells a program may take: jumps are tallies, so a program can be longer than its source.
+/// The most cells of a program. It can be longer than its source, because jumps are in unary.
 pub const MAX_CELLS: usize = 1 << 20;
 
 /// The tape that holds a program.
 const TAPE: &str = "program";
 
-/// Where the head of that tape starts: on the blank before the program, so that the network starts in the same vertex
-/// and with the same heads for every program.
+/// The initial position of that tape's head: on the blank before the program, so that the network starts in the same vertex and with
+/// the same heads for every program.
 const FIRST_HEAD: Cell = -1;
 
 /// One cell of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sign {
-    /// `;`: ends a rule and, where a rule would begin, a block.
+    /// `;`: ends a rule or, in place of a rule, a block.
     End,
-    /// `.`: anything is read, what is there is kept, the head stays.
+    /// `.`: reads any symbol, keeps the symbol, or does not move.
     Any,
     /// `0`: the bit, or a move to the left.
     Zero,
@@ -58,29 +58,29 @@ impl Sign {
     }
 }
 
-/// A learner as the universal learner reads it.
+/// A learner in the encoding of the universal learner.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
     /// The content of the tape from cell 0 on.
     pub signs: Vec<Sign>,
 }
 
-/// Why a machine is not a program, or another machine cannot run it.
+/// Why a machine cannot become a program, or another machine cannot run it.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ProgramError {
-    /// Not even a learner.
+    /// The machine is not a learner.
     #[error(transparent)]
     Learner(#[from] LearnerError),
-    /// The universal learner has no tape to stand for this one.
+    /// The universal learner has no tape for this one.
     #[error("a program has the tapes data, marks and theta and no other; this one has a tape `{0}`")]
     Tape(String),
-    /// Data are only read.
+    /// The data would be writable.
     #[error("tape `data` of a program must be read-only")]
     DataWritable,
     /// The universal learner starts programs on an empty theta.
     #[error("a program's file must not lay an input; this one lays one on tape `{0}`")]
     Laid(String),
-    /// One move serves both heads.
+    /// The encoding has one move for both heads.
     #[error("a program moves the heads of data and marks together; a rule of state `{0}` does not")]
     HeadsApart(String),
     /// Too many states, or too far apart.
@@ -137,7 +137,7 @@ impl Program {
         if program.signs.len() > MAX_CELLS { Err(ProgramError::TooLong) } else { Ok(program) }
     }
 
-    /// From one block to another: a 1 for every block to the right, or a 0 and one more for every block to the left.
+    /// Encodes a jump from one block to another: n ones for n blocks to the right, or n + 1 zeros for n blocks to the left.
     fn jump(&mut self, from: usize, to: usize) -> Result<(), ProgramError> {
         let (sign, n) = if to > from { (Sign::One, to - from) } else { (Sign::Zero, from - to + 1) };
         if self.signs.len().saturating_add(n) > MAX_CELLS {
@@ -147,7 +147,7 @@ impl Program {
         Ok(())
     }
 
-    /// The universal learner's own input with this program in place of the one its file lays.
+    /// Returns the universal learner's input with this program instead of the one in its file.
     ///
     /// # Errors
     /// If the machine has no tape for programs.
@@ -196,7 +196,7 @@ impl ProgramTapes {
         }
     }
 
-    /// The seven cells before the jump; `None` if the heads of data and marks part.
+    /// Encodes a rule without its jump; `None` if the heads of data and marks move differently.
     fn fields(&self, rule: &Rule) -> Option<[Sign; 7]> {
         let bit = |tape: TapeId, bit: u8| match rule.reads[tape.index()] {
             Pattern::Any => Sign::Any,

@@ -1,4 +1,4 @@
-//! Trains in lockstep with the simulator, and certifies the run.
+//! Trains an MLP in lockstep with the simulator, and certifies the run.
 
 use std::ops::ControlFlow;
 
@@ -6,7 +6,6 @@ use luge_circuit::{Cycle, Sample, Simulator};
 use luge_landscape::mlp::{Float, MEMORY_LAYER};
 use luge_machine::Step;
 use luge_net::{Shape, Values};
-use luge_sled::Outcome;
 use luge_train::sequential::{DenseSgd, Perturbation, Real, SequentialEngine, SparseSgd};
 
 use super::{JobError, PreparedMlp};
@@ -16,11 +15,12 @@ use crate::{
     stream::{StreamEngineChoice, StreamReport},
 };
 
-/// How far an output may lie from the circuit's, which is a whole multiple of its unit.
+/// How far an output may differ from the circuit's, which is a multiple of its unit.
 const OUTPUT_TOLERANCE: f64 = 1e-3;
 
 impl PreparedMlp {
-    /// Trains, compares every iterate with the simulator, and certifies the run. `watch` sees the number of every step.
+    /// Trains, compares every iterate with the simulator, and certifies the run. `watch` is called before every step with its
+    /// number.
     ///
     /// # Errors
     /// If the engine cannot be created. A run that goes wrong gives a certificate that does not hold.
@@ -43,7 +43,7 @@ impl PreparedMlp {
                     "every step by automatic differentiation; all {} weights and biases trained",
                     network.n_weights()
                 );
-                self.follow(&mut engine, watch, |_| Claim { holds: true, figures })
+                self.follow(&mut engine, watch, |_| Claim::new(true, figures))
             }
             StreamEngineChoice::Sparse => {
                 let mut engine = SparseSgd::<T>::new(network, rate);
@@ -52,20 +52,18 @@ impl PreparedMlp {
         })
     }
 
-    /// A bound on the effect of the weights that the sparse engine does not train.
+    /// The claim about the gradient for the sparse engine, which bounds the effect of the weights that it does not train.
     fn perturbed(&self, bound: &Perturbation) -> Claim {
         let network = &self.network.network;
         let registers = bound.bias_error / self.network.constants.memory_scale;
-        Claim {
-            holds: bound.closed && registers < 0.05,
-            figures: format!(
-                "every step by automatic differentiation through the {} weights that are not 0; training all {} would move \
-                 registers by at most {registers:.1e} and no other weight by more than {:.1e}",
-                network.n_nonzero(),
-                network.n_weights(),
-                bound.largest_move
-            ),
-        }
+        let figures = format!(
+            "every step by automatic differentiation through the {} weights that are not 0; training all {} would move \
+             registers by at most {registers:.1e} and no other weight by more than {:.1e}",
+            network.n_nonzero(),
+            network.n_weights(),
+            bound.largest_move
+        );
+        Claim::new(bound.closed && registers < 0.05, figures)
     }
 
     fn follow<E: SequentialEngine>(
@@ -91,7 +89,11 @@ impl PreparedMlp {
         let (output, judged) = self.output(engine, &lockstep.simulator, halted);
         let theta = self.theta.as_ref().filter(|_| halted);
         let theta = theta.map(|theta| theta.decode(lockstep.simulator.registers()));
-        let interpreted = self.interpreted(&lockstep.taken, halted);
+        // The outer `None` if there is no program, or the run has not halted.
+        let interpreted = self.program.as_ref().filter(|_| halted).map(|program| {
+            let samples = self.samples.as_ref()?;
+            program.interpret(samples, &lockstep.taken, self.rehearsal.steps)
+        });
         let program = interpreted.as_ref().zip(self.theta.as_ref()).map(|(outcome, meaning)| {
             ("program", translation::claim(outcome.as_ref(), theta.as_deref(), meaning.format))
         });
@@ -117,14 +119,6 @@ impl PreparedMlp {
         }
     }
 
-    /// The interpreter's outcome on the same samples; the outer `None` if there is no program, or it has not ended.
-    fn interpreted(&self, taken: &[Sample], halted: bool) -> Option<Option<Outcome>> {
-        let program = self.program.as_ref().filter(|_| halted)?;
-        Some(
-            self.samples.as_ref().and_then(|samples| program.interpret(samples, taken, self.rehearsal.steps)),
-        )
-    }
-
     /// The claim that samples after the end move no register.
     fn at_rest(
         &self,
@@ -134,7 +128,7 @@ impl PreparedMlp {
         halted: bool,
     ) -> Claim {
         if !halted {
-            return Claim { holds: true, figures: "not halted".to_owned() };
+            return Claim::new(true, "not halted");
         }
         let before = engine.biases(MEMORY_LAYER);
         for _ in 0..self.options.after {
@@ -146,13 +140,11 @@ impl PreparedMlp {
         let after = engine.biases(MEMORY_LAYER);
         let moved = before.iter().zip(&after).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         let moved = moved / self.network.constants.memory_scale;
-        Claim {
-            holds: moved < 1e-9 && lockstep.wrong.is_none(),
-            figures: format!("{} samples after the end moved registers by {moved:.1e}", self.options.after),
-        }
+        let figures = format!("{} samples after the end moved registers by {moved:.1e}", self.options.after);
+        Claim::new(moved < 1e-9 && lockstep.wrong.is_none(), figures)
     }
 
-    /// The claim that the network's output on new inputs is the circuit's, and how many of them are predicted correctly.
+    /// The claim that the network's output on new inputs is the circuit's, and how many of these are predicted correctly.
     fn output(
         &self,
         engine: &mut dyn SequentialEngine,
@@ -160,7 +152,7 @@ impl PreparedMlp {
         halted: bool,
     ) -> (Claim, Option<(usize, usize)>) {
         if !halted {
-            return (Claim { holds: true, figures: "not halted".to_owned() }, None);
+            return (Claim::new(true, "not halted"), None);
         }
         let mut stream = self.new_samples();
         stream.reseed(self.options.seed.wrapping_add(1));
@@ -194,7 +186,7 @@ impl PreparedMlp {
         let rows = |data, n_columns| Values::new(Shape::new(n_new, n_columns), data);
         let right = shape.and_then(|shape| {
             let (out, labels) = (rows(predicted, shape.n_labels), rows(labels, shape.n_labels));
-            right_rows(&out, &labels, &(0..n_new).collect::<Vec<_>>())
+            right_rows(&out, &labels, 0..n_new)
         });
         (Claim { holds: alike == n_new, figures }, right.map(|right| (right, n_new)))
     }
@@ -213,7 +205,7 @@ impl PreparedMlp {
         Claim { holds: inequalities.iter().all(|i| i.holds()), figures: shown.join("; ") }
     }
 
-    /// Counted in the network: a [`Sequential`](luge_net::Sequential) has nothing but linear layers and ReLUs.
+    /// The claim about the layers: a [`Sequential`](luge_net::Sequential) has only linear layers and ReLUs.
     fn layers(&self) -> Claim {
         let widths = self.network.network.widths();
         let figures = format!(

@@ -1,4 +1,4 @@
-//! What a circuit learns: numbers in its registers, and the network whose weights they are.
+//! What a circuit learns: numbers in its registers, which are the weights of a primary network.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::files::predictor::Predictor;
 pub struct LearnerCircuit {
     /// The circuit.
     pub circuit: Circuit,
-    /// What its registers mean; `None` for a circuit that only has an output.
+    /// Which registers hold the learned numbers; `None` for a circuit that only has an output.
     pub theta: Option<Theta>,
     /// The program that it was compiled from.
     pub program: Option<CircuitProgram>,
@@ -26,33 +26,34 @@ impl From<Circuit> for LearnerCircuit {
     }
 }
 
-/// The numbers that a circuit leaves in its registers.
+/// The learned numbers in the registers of a circuit.
 #[derive(Clone)]
 pub struct Theta {
     /// The registers of each number, the lowest bit first.
     pub words: Vec<Vec<RegisterId>>,
-    /// How the numbers are written.
+    /// The numbers' format.
     pub format: NumberFormat,
-    /// The network whose weights they are.
+    /// The primary network whose weights they are.
     pub primary: Arc<dyn Primary>,
 }
 
 impl Theta {
-    /// The numbers.
+    /// Reads the numbers from the registers.
     #[must_use]
     pub fn decode(&self, registers: &[bool]) -> Vec<f64> {
         let sign = |register: &RegisterId| if registers[register.index()] { 1.0 } else { -1.0 };
         from_signs(self.format, &self.words.iter().flatten().map(sign).collect::<Vec<f64>>())
     }
 
-    /// The primary network's outputs for one sample.
+    /// Returns the primary network's outputs for one sample.
     #[must_use]
     pub fn predict(&self, registers: &[bool], x: &[f64]) -> Vec<f64> {
         let x = Values::new(Shape::new(1, x.len()), x.to_vec());
         Predictor::new(&*self.primary, self.decode(registers)).predict(&x).data
     }
 
-    /// A linear primary network as products of bits, so that the MLP itself computes it; others are not part of the MLP.
+    /// Converts a linear primary network to products of bits, which the MLP itself computes. Returns `None` for all other
+    /// primary networks, which are not part of the MLP.
     pub(super) fn readout(&self, shape: Option<SampleShape>) -> Option<Readout> {
         let n_fraction = match self.format {
             NumberFormat::Fixed(fixed) => fixed.n_fraction(),

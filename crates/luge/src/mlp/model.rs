@@ -1,6 +1,6 @@
-//! Models of landscape mlp: the circuit, how it was trained, and the memory that training left.
+//! Models of landscape mlp: the circuit, how it was trained, and the memory after training.
 //!
-//! All weights but the memory's biases follow from the circuit, so the file holds no others.
+//! The file holds no weights but the memory's biases, because all others follow from the circuit.
 
 use luge_circuit::{Circuit, RegisterId};
 use luge_landscape::mlp::{CircuitNetwork, MEMORY_LAYER};
@@ -69,7 +69,7 @@ fn inconsistent(reason: impl ToString) -> ModelError {
 }
 
 impl MlpModel {
-    /// The model of a finished training.
+    /// Creates the model of a finished training.
     #[must_use]
     pub fn new(prepared: &PreparedMlp, report: &StreamReport) -> Self {
         let n_features = prepared.circuit.samples().map_or(0, |shape| shape.n_features);
@@ -96,7 +96,7 @@ impl MlpModel {
         Self { card, theta: report.theta.clone(), weights: memory.collect() }
     }
 
-    /// The biases of the memory's layer.
+    /// Returns the biases of the memory's layer.
     fn memory(&self) -> Result<Vec<f64>, ModelError> {
         match &self.weights[..] {
             [(name, memory)] if name == "memory" => Ok(memory.to_values().data),
@@ -104,10 +104,10 @@ impl MlpModel {
         }
     }
 
-    /// The network that training started from.
+    /// Builds the network that training started from.
     ///
     /// # Errors
-    /// If what the model says does not fit together.
+    /// If the model is inconsistent.
     pub fn initial(&self) -> Result<CircuitNetwork, ModelError> {
         let MlpCard { planned, options, .. } = &self.card;
         let network = network_of(&self.learner()?, *planned, options.precision)?.0;
@@ -118,10 +118,10 @@ impl MlpModel {
         }
     }
 
-    /// The trained network. Weights that the file does not hold have moved by less than the certificate says.
+    /// Builds the trained network. The certificate bounds how far the weights have moved that the file does not hold.
     ///
     /// # Errors
-    /// As [`Self::initial`].
+    /// As for [`Self::initial`].
     pub fn trained(&self) -> Result<CircuitNetwork, ModelError> {
         let mut network = self.initial()?;
         for (unit, &bias) in self.memory()?.iter().enumerate() {
@@ -130,10 +130,10 @@ impl MlpModel {
         Ok(network)
     }
 
-    /// Predictions for new samples: the network's output, or that of a primary network which is not part of it.
+    /// Predicts new samples: with the network's output, or with a primary network that is not part of the MLP.
     ///
     /// # Errors
-    /// If there is no output, or as [`Self::initial`].
+    /// If there is no output, or as for [`Self::initial`].
     pub fn predict(&self, features: &Values) -> Result<Values, ModelError> {
         let (network, learner) = (self.trained()?, self.learner()?);
         let shape = learner.circuit.samples().filter(|shape| shape.n_features == features.shape.cols);
@@ -157,10 +157,10 @@ impl MlpModel {
         Ok(Values::new(Shape::new(n_rows, data.len() / n_rows.max(1)), data))
     }
 
-    /// The run, prepared again; `data` if it was trained on a table.
+    /// Prepares the run again; it needs `data` if it was trained on a table.
     ///
     /// # Errors
-    /// If the data are others, or what the model says does not fit together.
+    /// If the data are not those of the training, or the model is inconsistent.
     pub fn prepare(&self, data: Option<&Data>) -> Result<PreparedMlp, ModelError> {
         let MlpCard { circuit, theta, samples, options, .. } = &self.card;
         let read = |data: &Data| {

@@ -1,4 +1,4 @@
-//! The trained function as an ONNX file: a Gemm for each linear layer, a Relu between them.
+//! Writes the trained function as an ONNX file: a Gemm for each linear layer, a Relu between them.
 //!
 //! ONNX files are protocol buffers. A message is a sequence of fields: a number, a type, and a varint or bytes with their length.
 
@@ -6,7 +6,7 @@ use luge_landscape::mlp::{CircuitNetwork, Float};
 
 use super::TorchError;
 
-/// Readers of protocol buffers take at most 2 GiB.
+/// The largest file that is written: readers of protocol buffers accept at most 2 GiB.
 pub const MAX_ONNX_BYTES: u64 = (1 << 31) - (1 << 20);
 
 /// A message under construction.
@@ -44,10 +44,10 @@ impl Message {
     }
 }
 
-/// The file of a network: `x` with a row for each sample, to `y`.
+/// Returns the file of a network from `x`, with a row for each sample, to `y`.
 ///
 /// # Errors
-/// If it is too large to be written with its zeros.
+/// If the file would be too large.
 pub fn onnx(network: &CircuitNetwork) -> Result<Vec<u8>, TorchError> {
     let float = network.constants.float;
     // TensorProto.DataType: FLOAT is 1, DOUBLE is 11.

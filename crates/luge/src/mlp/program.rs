@@ -1,4 +1,4 @@
-//! Sled programs as circuits: a few steps of SGD a statement, and the rows of a table pass in cycles.
+//! Compiles Sled programs to circuits: a statement takes a few steps of SGD, and the rows of a table pass in cycles.
 
 use std::collections::BTreeSet;
 
@@ -19,14 +19,14 @@ use crate::{
     trace::LONGEST_SEARCH,
 };
 
-/// The program that a circuit was compiled from, and how its samples pass.
+/// The program that a circuit was compiled from, and how long each sample passes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CircuitProgram {
     /// The program.
     pub source: Source,
     /// States of the circuit's control; `None` if the circuit is the program's machine on tapes.
     pub n_states: Option<usize>,
-    /// For how many steps each row of the table passes before the next one does; `None` if every step has another sample.
+    /// For how many steps each row of the table passes; `None` if every step has a new sample.
     pub hold: Option<usize>,
     /// Constants that were set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -35,13 +35,13 @@ pub struct CircuitProgram {
     rejected: Option<RegisterId>,
 }
 
-/// The most statements of the interpreter per step of the circuit.
+/// An upper bound on the statements per step of the circuit.
 const STATEMENTS_PER_STEP: u64 = 10_000;
 
 impl CircuitProgram {
-    /// A program whose machine on tapes became a circuit.
-    pub(crate) fn on_tapes((source, set): &(Source, Vec<String>), format: NumberFormat) -> Self {
-        let (source, set) = (source.clone(), set.clone());
+    /// A program whose machine on tapes was converted to a circuit.
+    pub(crate) fn on_tapes(program: &SizedSource) -> Self {
+        let SizedSource { source, set, format, .. } = program.clone();
         Self { source, n_states: None, hold: None, set, format, rejected: None }
     }
 
@@ -57,15 +57,15 @@ impl CircuitProgram {
         self.rejected.is_some_and(|register| registers[register.index()])
     }
 
-    /// Runs the interpreter on the same samples: the table's rows, or those that the circuit took.
+    /// Runs the program in the interpreter on the same samples: the table's rows, or those that the circuit took.
     pub(super) fn interpret(&self, samples: &Samples, taken: &[Sample], steps: Step) -> Option<Outcome> {
         let limit = steps.saturating_add(100).saturating_mul(STATEMENTS_PER_STEP);
-        let Self { source, set, format, .. } = self;
-        let sized = SizedSource { source, set, format: *format, sizes: samples.sizes() };
+        let Self { source, set, format, .. } = self.clone();
+        let sized = SizedSource { source, set, format, sizes: samples.sizes() };
         if let (Some(_), Samples::Table(table, _)) = (self.hold, samples) {
             return sized.interpret(table, limit).ok();
         }
-        // A machine on tapes never looks at the sample that its circuit holds before the machine takes one.
+        // The circuit of a machine on tapes takes one sample at once, before the machine takes its first; no state reads it.
         let n_unseen = usize::from(self.n_states.is_none());
         let n_bits = self.format.n_bits() as usize;
         let number = |bits: &[bool]| raw_of_bits(bits.iter().copied(), self.format);
@@ -82,13 +82,13 @@ impl CircuitProgram {
 }
 
 impl StreamJob {
-    /// Whether a number of the program wraps around on the samples that its circuit takes.
+    /// Whether a number of the program overflows on the samples that its circuit takes.
     pub(crate) fn circuit_overflows(&self) -> bool {
         let Ok(LearnerCircuit { circuit, program: Some(program), .. }) = self.circuit() else { return false };
         let mut stream = SampleStream::open(circuit.samples(), Some(&self.samples), self.options.seed);
         let (mut simulator, mut taken) = (Simulator::new(&circuit), Vec::new());
         let limit = if program.hold.is_none() { self.options.steps.min(LONGEST_SEARCH) } else { 0 };
-        // What was taken before an error counts as well.
+        // If there is an error, the samples before it still count.
         let _ = until_halted(&mut simulator, limit, |simulator| {
             let sample = stream.next_sample().bits;
             let cycle = simulator.step(&sample)?;
@@ -99,7 +99,7 @@ impl StreamJob {
         ran.is_some_and(|ran| !ran.wraps.is_empty())
     }
 
-    /// The learner's network of linear layers and ReLUs, ready to be trained on its samples.
+    /// Prepares the learner as a network of linear layers and ReLUs.
     ///
     /// # Errors
     /// Everything that can be wrong with the job.
@@ -107,10 +107,10 @@ impl StreamJob {
         PreparedMlp::new(self.circuit()?, Some(self.samples.clone()), self.options.clone())
     }
 
-    /// The learner as a circuit: it is one, or a program or a machine becomes one.
+    /// Returns the learner as a circuit; programs and machines are converted.
     ///
     /// # Errors
-    /// If it has no circuit, or an option has no effect on it.
+    /// If it cannot be a circuit, or an option has no effect on it.
     pub fn circuit(&self) -> Result<LearnerCircuit, JobError> {
         if self.goes_via_tapes() {
             return self.prepare()?.circuit();
@@ -122,8 +122,8 @@ impl StreamJob {
         }
     }
 
-    /// The program as a circuit. Where it loops over the rows of a table, each row passes for the requested number of steps, or for as many
-    /// as make the run shortest.
+    /// Compiles the program to a circuit. If it loops over the rows of a table, each row passes for the requested number of
+    /// steps, or for the number that makes the run shortest.
     fn compiled_circuit(&self) -> Result<LearnerCircuit, JobError> {
         let primary = self.sized().primary(&self.primary, &StandardPrimaries)?;
         let output = (primary.describe() == "parity").then_some(CircuitOutput::Parity);
@@ -156,13 +156,13 @@ impl StreamJob {
     }
 }
 
-/// Up to this many steps per row all numbers are tried; above it only those that the program spends on some row.
+/// Up to this many steps per row all numbers are tried; above it only the times that the program spends on some row.
 const MAX_SHORT_HOLD: u64 = 256;
 
-/// When a program takes which rows, if it never has to wait for one.
+/// When a program takes which rows, if it never waits for one.
 struct Pace {
     n_rows: usize,
-    /// Rows in the order in which they are taken, and the step that takes each.
+    /// The rows in the order in which they are taken, each with the step that takes it.
     takes: Vec<(usize, Step)>,
     end: Step,
 }
@@ -179,7 +179,7 @@ impl Pace {
         let (mut simulator, mut takes) = (Simulator::new(&compiled.circuit), Vec::new());
         until_halted(&mut simulator, limit, |simulator| {
             let (step, row) = (simulator.steps(), compiled.wanted_row(simulator.registers()));
-            // After the last row the counter stands behind it, and no row is wanted.
+            // After the last row the counter is past the end, and the program takes none.
             let cycle = simulator.step(&rows[row % n_rows])?;
             takes.extend((cycle == Cycle::Take).then_some((row, step)));
             Ok(cycle)
@@ -187,7 +187,7 @@ impl Pace {
         Ok(Self { n_rows, takes, end: simulator.steps() })
     }
 
-    /// For how many steps each row should pass: up to the longest time that the program spends on a row.
+    /// Returns for how many steps each row should pass: at most the longest time that the program spends on a row.
     fn best_hold(&self) -> usize {
         let spent: BTreeSet<u64> = self.takes.windows(2).map(|pair| pair[1].1 - pair[0].1).collect();
         let short = 1..=spent.last().copied().unwrap_or(1).min(MAX_SHORT_HOLD);
@@ -195,7 +195,7 @@ impl Pace {
         usize::try_from(best).unwrap_or(usize::MAX)
     }
 
-    /// Steps of the run if each row passes for `hold` steps.
+    /// Returns the steps of the run if each row passes for `hold` steps.
     fn steps(&self, hold: u64) -> Step {
         let round = hold * self.n_rows as u64;
         let late = self.takes.iter().fold(0, |late, &(row, step)| {

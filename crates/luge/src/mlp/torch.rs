@@ -1,6 +1,6 @@
-//! Exports the network as a folder that stock PyTorch trains: weights, settings, and a script that does not import Luge.
+//! Exports the network as a folder that stock PyTorch trains: weights, settings, and a script that does not use Luge.
 
-use std::{fs, io, path::Path};
+use std::{fs, path::Path};
 
 use luge_circuit::Code;
 use luge_landscape::mlp::Float;
@@ -9,6 +9,7 @@ use safetensors::{Dtype, SafeTensorError, tensor::TensorView};
 
 use super::PreparedMlp;
 use crate::{
+    files::FileError,
     object,
     stream::{Concept, Draw, Order, Samples},
 };
@@ -16,13 +17,13 @@ use crate::{
 /// The most bytes of weights that are written with their zeros.
 pub const MAX_EXPORTED_BYTES: u64 = 4 << 30;
 
-/// The script: it goes through rows, or draws a parity.
+/// The script, which trains on rows or on a parity that it draws.
 const SCRIPT: &str = include_str!("train.py");
 
 /// Why nothing was exported.
 #[derive(Debug, thiserror::Error)]
 pub enum TorchError {
-    /// Zeros take room.
+    /// Too many weights to write all zeros.
     #[error("the weights take {bytes} bytes, and at most {max} are written with their zeros")]
     TooLarge {
         /// Bytes of all weights.
@@ -30,21 +31,15 @@ pub enum TorchError {
         /// Bytes that are written.
         max: u64,
     },
-    /// The format refused.
+    /// The weights do not fit the format.
     #[error("cannot write the weights")]
     Format(#[from] SafeTensorError),
-    /// The system refused.
-    #[error("cannot write {path}")]
-    Write {
-        /// The file or folder.
-        path: String,
-        /// The system's reason.
-        #[source]
-        reason: io::Error,
-    },
+    /// A file or the folder cannot be written.
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
-/// Samples that pass: features and labels row by row.
+/// Samples in the order in which they pass: features and labels row by row.
 #[derive(Clone, PartialEq, Debug, Default)]
 struct Rows {
     x: Vec<f64>,
@@ -56,7 +51,7 @@ pub struct TorchExport<'p> {
     network: &'p Sequential,
     float: Float,
     sparse: bool,
-    /// For how many steps each row of `data.safetensors` passes; 0: a parity is drawn, and no rows are written.
+    /// For how many steps each row of `data.safetensors` passes; 0 if the script draws a parity and no rows are written.
     hold: usize,
     config: String,
     rows: Rows,
@@ -69,13 +64,13 @@ struct Tensor {
 }
 
 impl PreparedMlp {
-    /// For how many steps each row passes, and the rows: those of a table, or what passes until the end.
+    /// Returns for how many steps each row passes, and the rows: those of a table, or all samples until the end.
     fn rows(&self) -> (usize, Rows) {
         let hold = self.program.as_ref().and_then(|program| program.hold);
         let n_rows = match &self.samples {
             Some(Samples::Table(table, Order::Cycle)) => table.n_samples() as u64,
             Some(_) => self.rehearsal.steps + self.options.after,
-            // Nothing reads them, and labels of both signs pass in turn.
+            // The circuit takes no samples; labels of both signs alternate.
             None => 2,
         };
         let mut stream = self.new_samples();
@@ -89,7 +84,8 @@ impl PreparedMlp {
     }
 }
 
-/// The middle of two label values; `None` if there are more values, or if not exactly one of several labels is the higher.
+/// Returns the midpoint of two label values; `None` if there are more than two values, or if a row of several labels does not
+/// have exactly one of the higher value.
 fn threshold(labels: &[f64], n_labels: usize) -> Option<f64> {
     let (low, high) = labels.iter().fold((f64::MAX, f64::MIN), |(low, high), &y| (low.min(y), high.max(y)));
     let middle = f64::midpoint(low, high);
@@ -99,7 +95,7 @@ fn threshold(labels: &[f64], n_labels: usize) -> Option<f64> {
 }
 
 impl<'p> TorchExport<'p> {
-    /// A network and its stream for PyTorch; `sparse` writes the weights that are not zero with their places.
+    /// Collects a network and its samples for PyTorch; with `sparse` only the nonzero weights are written, with their places.
     ///
     /// # Errors
     /// If it is too large to be written with its zeros.
@@ -128,8 +124,8 @@ impl<'p> TorchExport<'p> {
             NumberFormat::Fixed(fixed) => fixed.n_fraction(),
             _ => 0,
         };
-        // The steps are those after which the circuit has halted, on the stream that Luge saw; the bits of a parity are
-        // written as `levels`; theta are the registers of each number that is learned, the lowest bit first.
+        // `steps`: when the circuit halts on the stream that Luge used. `levels`: the numbers for the bits of a parity.
+        // `theta`: the registers of each learned number, the lowest bit first.
         let config = object! {
             lr: network.constants.rate,
             dtype: dtype,
@@ -143,7 +139,7 @@ impl<'p> TorchExport<'p> {
             fraction: theta.map_or(0, |theta| fraction(theta.format)),
             memory_scale: network.constants.memory_scale,
             output: prepared.circuit.samples().is_some() && prepared.has_output(),
-            // What is between two labels; with several the largest counts.
+            // Between the two label values; of several labels the largest counts.
             threshold: match drawn {
                 Some(_) => Some(f64::midpoint(levels[0], levels[1])),
                 None => threshold(&rows.y, network.n_outputs()),
@@ -153,20 +149,19 @@ impl<'p> TorchExport<'p> {
         Ok(Self { network: &network.network, float, sparse, hold, config, rows })
     }
 
-    /// The files that are written.
+    /// Returns the names of the files that are written.
     #[must_use]
     pub fn files(&self) -> Vec<&'static str> {
         let rows = (self.hold > 0).then_some("data.safetensors");
         ["net.safetensors", "config.json", "train.py"].into_iter().chain(rows).collect()
     }
 
-    /// Writes them into a folder.
+    /// Writes the files into a folder.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), TorchError> {
-        let failed = |path: &Path, reason| TorchError::Write { path: path.display().to_string(), reason };
-        fs::create_dir_all(folder).map_err(|reason| failed(folder, reason))?;
+        fs::create_dir_all(folder).map_err(|reason| FileError::new("write", folder, reason))?;
         write_tensors(&self.tensors(), &folder.join("net.safetensors"))?;
         if self.hold > 0 {
             let widths = self.network.widths();
@@ -176,12 +171,12 @@ impl<'p> TorchExport<'p> {
         }
         for (name, text) in [("config.json", self.config.as_str()), ("train.py", SCRIPT)] {
             let path = folder.join(name);
-            fs::write(&path, text).map_err(|reason| failed(&path, reason))?;
+            fs::write(&path, text).map_err(|reason| FileError::new("write", &path, reason))?;
         }
         Ok(())
     }
 
-    /// The weights by `nn.Sequential`'s names: ReLUs have the odd numbers.
+    /// Returns the weights under the names of `nn.Sequential`, where ReLUs have the odd numbers.
     fn tensors(&self) -> Vec<(String, Tensor)> {
         let mut tensors = Vec::new();
         for (at, layer) in self.network.layers().iter().enumerate() {

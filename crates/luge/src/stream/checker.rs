@@ -1,5 +1,5 @@
-//! Checks every step of a run on a stream. A step must move every weight towards the machine's next configuration, by the share that the
-//! batch's label allows; and in every distinct situation the network is differentiated with the weights that it has there.
+//! Checks every step of a run on a stream: each weight must go towards the machine's next configuration, as far as the
+//! batch's label allows. In every distinct situation the network is also differentiated, at the weights of that step.
 
 mod situations;
 
@@ -13,33 +13,29 @@ use luge_net::{StreamLayers, Values, tracks};
 use luge_train::{Dense, MULTIPLIER, ReversePass, Situation, visit};
 
 use super::{
-    JobError, PreparedStream, bits,
-    certificate::dense,
-    engine::AnyEngine,
-    near::Near,
-    rule::{Rule, StreamMismatch},
+    JobError, PreparedStream, bits, certificate::dense, engine::AnyEngine, narrow::NarrowNetworks, rule::Rule,
 };
 use crate::certificate::same_bits;
 
-/// Steps between two comparisons of all weights, at least.
-const FEWEST_BETWEEN: u64 = 1 << 12;
+/// The fewest steps between two comparisons of all weights.
+const MIN_BETWEEN: u64 = 1 << 12;
 
 /// The weights that the next step can move.
 #[derive(Clone, Debug, Default)]
 struct MovableWeights {
-    /// Weights that are not zero: of the vertices, then of each head.
+    /// The nonzero weights of the vertices, then of each head.
     rows: Vec<Vec<(usize, f64)>>,
     /// The cells under the heads, per tape; those of read-only tapes are not weights.
     under: Vec<f64>,
     memory: Vec<f64>,
     labels: Vec<f64>,
-    /// The tapes whose head, and the cell under it, are exactly at their targets.
+    /// The tapes whose head and the cell under it are exactly at their targets.
     settled: u32,
-    /// Whether the memory is.
+    /// Whether the memory is exactly at its target.
     memory_settled: bool,
 }
 
-/// Where the machine is, and what its last step did.
+/// Where the machine is.
 #[derive(Clone, Debug, Default)]
 struct Place {
     vertex: usize,
@@ -59,74 +55,75 @@ struct MachineStep {
     takes: bool,
 }
 
-/// What was observed in some steps of a run.
+/// What the steps of a run, or of a part of it, have shown.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Observed {
-    gains: Option<(f64, f64)>,
-    losses: Option<(f64, f64)>,
+    /// The smallest and the largest part of the way to its target that a weight went in a step.
+    pub(super) gains: Option<(f64, f64)>,
+    /// The smallest and the largest loss of the situations.
+    pub(super) losses: Option<(f64, f64)>,
+    /// The first difference from the network's gradient.
     differs: Option<String>,
 }
 
-/// A power of two.
+/// The size of the table of recent situations, a power of two.
 const N_RECENT: usize = 1 << 12;
 
-/// The simulator beside an engine on the same stream.
+/// The simulator, which runs on the same stream as an engine and checks it.
 pub(super) struct StreamChecker<'a> {
-    lesson: &'a PreparedStream,
+    prepared: &'a PreparedStream,
     layers: Option<&'a StreamLayers>,
     /// The tapes whose cells are weights.
     trained: u32,
     /// The network on fewer cells, where it is much narrower.
-    near: Option<&'a Near<'a>>,
-    /// Reverse passes of those networks that are kept, by their numbers.
+    narrow: Option<&'a NarrowNetworks<'a>>,
+    /// Reverse passes of the cached narrow networks, by their slots.
     passes: HashMap<usize, ReversePass<'a>>,
     pub(super) simulator: StreamSimulator<'a>,
-    /// The labels that the slot holds.
+    /// The labels in the slot.
     held_back: Vec<f64>,
     place: Place,
     made: MachineStep,
     before: MovableWeights,
-    /// All cells that are weights, as every step so far has left them.
+    /// All cells that are weights, as the steps so far should have left them.
     cells: Vec<f64>,
-    /// Situations, and whether the label of the batch was another than 0.
+    /// The situations met so far, each with whether a label of the batch was not 0.
     known: HashSet<(Situation, bool)>,
-    /// Those that were met recently, by their hash.
+    /// Situations that were met recently, by their hash.
     recent: Vec<Option<(Situation, bool)>>,
     /// The reverse pass of the whole network.
     pub(super) pass: ReversePass<'a>,
     pub(super) dense: Dense<'a>,
     n_looked_at: usize,
-    differs: Option<String>,
+    /// The step at which all weights are compared next.
     all_due: u64,
     n_weights: u64,
     /// The digest of the vertices that the machine visited.
     pub(super) path: u64,
-    /// The smallest and the largest part of their way that weights went in a step.
-    pub(super) gains: Option<(f64, f64)>,
-    /// The smallest and the largest loss of the situations.
-    pub(super) losses: Option<(f64, f64)>,
+    pub(super) observed: Observed,
 }
 
 impl<'a> StreamChecker<'a> {
-    /// Simulator and engine at the start of the run.
+    /// Creates the checker of an engine at the start of the run.
     pub(super) fn new(
-        lesson: &'a PreparedStream,
-        (layers, near): (Option<&'a StreamLayers>, Option<&'a Near<'a>>),
+        prepared: &'a PreparedStream,
+        (layers, narrow): (Option<&'a StreamLayers>, Option<&'a NarrowNetworks<'a>>),
         engine: &AnyEngine<'_>,
     ) -> Result<Self, JobError> {
-        let network = &lesson.network.network;
-        let simulator = lesson.simulator();
+        let network = &prepared.network.network;
+        let simulator = prepared.simulator();
         let n_tapes = simulator.simulator().machine().n_tapes();
         let mut checker = Self {
-            lesson,
+            prepared,
             layers,
             trained: layers.map_or(0, |layers| layers.table.trained_tracks()),
-            near,
+            narrow,
             passes: HashMap::new(),
             simulator,
             held_back: Vec::new(),
             place: Place {
                 columns: vec![0; n_tapes],
-                held: vec![-1.0; lesson.layout.n_bits()],
+                held: vec![-1.0; prepared.layout.n_bits()],
                 ..Place::default()
             },
             made: MachineStep::default(),
@@ -135,14 +132,12 @@ impl<'a> StreamChecker<'a> {
             known: HashSet::new(),
             recent: vec![None; N_RECENT],
             pass: ReversePass::new(network),
-            dense: dense(lesson, &lesson.network.initial)?,
+            dense: dense(prepared, &prepared.network.initial)?,
             n_looked_at: 0,
-            differs: None,
             all_due: 0,
             n_weights: network.parameters().iter().map(|p| p.shape.len() as u64).sum(),
             path: 0,
-            gains: None,
-            losses: None,
+            observed: Observed::default(),
         };
         checker.find_memory();
         checker.find_tapes(u32::MAX >> (32 - n_tapes.clamp(1, 32)));
@@ -151,7 +146,7 @@ impl<'a> StreamChecker<'a> {
         Ok(checker)
     }
 
-    /// Notes the weights of an engine that the next step can move, where the machine now is.
+    /// Records the engine's weights that the machine's next step can move.
     pub(super) fn note_weights(&mut self, engine: &AnyEngine<'_>) {
         let Some(layers) = self.layers else { return };
         let mut movable =
@@ -166,52 +161,38 @@ impl<'a> StreamChecker<'a> {
         engine.cells(layers).clone_into(&mut self.cells);
     }
 
-    /// Notes the machine's last step, which is checked elsewhere: its situation, and the vertex that it led to.
+    /// Records the situation and the vertex of the machine's last step, which another thread checks.
     pub(super) fn skip_step(&mut self, y: &[f64]) {
         self.n_looked_at += usize::from(self.is_new(y));
         self.path = visit(self.path, self.place.vertex);
     }
 
-    /// Adds what was observed in earlier steps.
-    pub(super) fn add_earlier(&mut self, earlier: Observed) {
-        let ranges = [(&mut self.gains, earlier.gains), (&mut self.losses, earlier.losses)];
-        for (range, earlier) in ranges {
-            if let Some((low, high)) = earlier {
-                *range = widened(widened(*range, low), high);
-            }
-        }
-        self.differs = earlier.differs.or(self.differs.take());
-    }
-
-    /// What was observed.
-    pub(super) fn observed(&self) -> Observed {
-        Observed { gains: self.gains, losses: self.losses, differs: self.differs.clone() }
-    }
-
-    /// Notes what the machine's memory holds.
+    /// Reads the machine's memory.
     fn find_memory(&mut self) {
-        let tape = self.simulator.simulator().tape(self.lesson.learner.data_track());
+        let tape = self.simulator.simulator().tape(self.prepared.learner.data_track());
         for (bit, held) in self.place.held.iter_mut().enumerate() {
-            let cell = i64::try_from(self.lesson.layout.cell(bit)).unwrap_or(i64::MAX);
+            let cell = i64::try_from(self.prepared.layout.cell(bit)).unwrap_or(i64::MAX);
             *held = if tape.read(cell) == SymbolId(1) { 1.0 } else { -1.0 };
         }
     }
 
-    /// Notes where the heads of these tapes are and what they find, and the vertex that follows from all symbols.
+    /// Reads the positions and symbols of the heads of these tapes, and finds the vertex of all symbols.
     fn find_tapes(&mut self, tapes: u32) {
         let simulator = self.simulator.simulator();
         for tape in tracks(tapes) {
             let id = TapeId::new(tape);
-            self.place.columns[tape] = self.lesson.window.index(id, simulator.head(id)).unwrap_or(usize::MAX);
+            self.place.columns[tape] =
+                self.prepared.window.index(id, simulator.head(id)).unwrap_or(usize::MAX);
             let one = simulator.tape(id).read(simulator.head(id)) == SymbolId(1);
             self.place.symbols = self.place.symbols & !(1 << tape) | u32::from(one) << tape;
         }
-        self.place.vertex = self.lesson.network.control().vertex(simulator.state(), Bits(self.place.symbols));
+        self.place.vertex =
+            self.prepared.network.control().vertex(simulator.state(), Bits(self.place.symbols));
     }
 
     /// Makes the machine's step on a batch.
     pub(super) fn step(&mut self, x: &[f64], y: &[f64]) -> Result<(), StreamOutcome> {
-        let (samples, format) = (self.simulator.next_use(), self.lesson.layout.format);
+        let (samples, format) = (self.simulator.next_use(), self.prepared.layout.format);
         let effect = self.simulator.step(|| bits(format, x, y))?;
         let takes = samples == SampleUse::Take;
         if takes {
@@ -220,7 +201,7 @@ impl<'a> StreamChecker<'a> {
         self.made = MachineStep { from: (self.place.vertex, self.place.symbols), effect, takes };
         let mut tapes = (effect.left | effect.right | effect.changed) as u32;
         if samples != SampleUse::Pass {
-            tapes |= 1 << self.lesson.learner.data_track().index();
+            tapes |= 1 << self.prepared.learner.data_track().index();
             self.find_memory();
             self.before.memory_settled = false;
         }
@@ -228,7 +209,7 @@ impl<'a> StreamChecker<'a> {
         Ok(())
     }
 
-    /// Whether the step that the machine has just made is in a situation that was not met before.
+    /// Whether the machine has just made a step in a situation that was not met before.
     pub(super) fn is_new(&mut self, y: &[f64]) -> bool {
         let Some(layers) = self.layers else { return false };
         let table = &layers.table;
@@ -258,10 +239,10 @@ impl<'a> StreamChecker<'a> {
         self.known.insert(key)
     }
 
-    /// Everything: state, heads, all cells, the memory and the slot.
-    pub(super) fn compare_all(&self, weights: &[Values]) -> Result<(), StreamMismatch> {
-        let PreparedStream { network, window, .. } = self.lesson;
-        let found = network.decode(weights)?;
+    /// Compares all weights with the machine: state, heads, cells, memory and slot. The error says how they differ.
+    pub(super) fn compare_all(&self, weights: &[Values]) -> Result<(), String> {
+        let PreparedStream { network, window, .. } = self.prepared;
+        let found = network.decode(weights).map_err(|undecodable| undecodable.to_string())?;
         let simulator = self.simulator.simulator();
         let what = match window.configuration(simulator) {
             _ if found.state != simulator.state() => "state",
@@ -271,12 +252,12 @@ impl<'a> StreamChecker<'a> {
             },
             _ => "head",
         };
-        Err(StreamMismatch::Differs { what })
+        Err(format!("the network's {what} differs from the machine's"))
     }
 
-    /// z is minus the labels where they wait, and minus A where the slot is ready.
-    fn compare_slot(&self, z: &[f64]) -> Result<(), StreamMismatch> {
-        let constants = self.lesson.network.constants;
+    /// Checks that z is minus the labels while the slot holds them, and -A while it is ready.
+    fn compare_slot(&self, z: &[f64]) -> Result<(), String> {
+        let constants = self.prepared.network.constants;
         let near = constants.label_unit / 2.0;
         let wrong = |(found, expected): &(f64, f64)| {
             (found - expected).abs().partial_cmp(&near) != Some(std::cmp::Ordering::Less)
@@ -287,26 +268,26 @@ impl<'a> StreamChecker<'a> {
             Slot::Returns => return Ok(()),
         };
         match z.iter().copied().zip(expected).find(wrong) {
-            Some((found, expected)) => Err(StreamMismatch::Slot { found, expected }),
+            Some((found, expected)) => Err(format!("z is {found} where it should be {expected}")),
             None => Ok(()),
         }
     }
 
-    /// Whether to compare all weights now: on average about one weight per step.
+    /// Whether to compare all weights now, which averages to about one weight per step.
     pub(super) fn all_due(&mut self, step: u64) -> bool {
         let due = step >= self.all_due;
         if due {
-            self.all_due = step + self.n_weights.max(FEWEST_BETWEEN);
+            self.all_due = step + self.n_weights.max(MIN_BETWEEN);
         }
         due
     }
 
     /// Checks that every weight that the step could move went where the machine's step and the batch's label lead it.
-    pub(super) fn check(&mut self, engine: &AnyEngine<'_>, y: &[f64]) -> Result<(), StreamMismatch> {
+    pub(super) fn check(&mut self, engine: &AnyEngine<'_>, y: &[f64]) -> Result<(), String> {
         self.path = visit(self.path, self.place.vertex);
         let Some(layers) = self.layers else { return Ok(()) };
-        let carrier = self.lesson.network.constants.carrier;
-        let mut rule = Rule { gain: (carrier - y[0]) / carrier, gains: self.gains };
+        let carrier = self.prepared.network.constants.carrier;
+        let mut rule = Rule { gain: (carrier - y[0]) / carrier, gains: self.observed.gains };
         rule.row("vertex", &mut self.before.rows[0], &engine.row(layers, None), self.place.vertex)?;
         for tape in 0..self.place.columns.len() {
             self.check_tape(engine, layers, tape, &mut rule)?;
@@ -332,18 +313,18 @@ impl<'a> StreamChecker<'a> {
             }
             *before = after;
         }
-        self.gains = rule.gains;
+        self.observed.gains = rule.gains;
         Ok(())
     }
 
-    /// Checks the head of a tape and the cell that it was on.
+    /// Checks the head of a tape and the cell that it has left.
     fn check_tape(
         &mut self,
         engine: &AnyEngine<'_>,
         layers: &StreamLayers,
         tape: usize,
         rule: &mut Rule,
-    ) -> Result<(), StreamMismatch> {
+    ) -> Result<(), String> {
         let Effect { left, right, changed } = self.made.effect;
         let trained = self.trained >> tape & 1 == 1;
         let (column, head) = (self.place.columns[tape], engine.row(layers, Some(tape)));
@@ -364,7 +345,7 @@ impl<'a> StreamChecker<'a> {
             let after = engine.cell(layers, tape, was);
             let symbol = sign(bit(self.made.from.1 ^ changed as u32));
             rule.moved("cell", tape, (self.before.under[tape], after), symbol)?;
-            let place = layers.table.rows()[tape] * self.lesson.window.n_cells + was;
+            let place = layers.table.rows()[tape] * self.prepared.window.n_cells + was;
             self.cells[place] = after;
         }
         let cell = engine.cell(layers, tape, column);
@@ -375,7 +356,20 @@ impl<'a> StreamChecker<'a> {
     }
 }
 
-/// A range extended to include another number.
+impl Observed {
+    /// Adds what earlier steps have shown.
+    pub(super) fn add_earlier(&mut self, earlier: Self) {
+        let ranges = [(&mut self.gains, earlier.gains), (&mut self.losses, earlier.losses)];
+        for (range, earlier) in ranges {
+            if let Some((low, high)) = earlier {
+                *range = widened(widened(*range, low), high);
+            }
+        }
+        self.differs = earlier.differs.or(self.differs.take());
+    }
+}
+
+/// Extends a range to include another number.
 pub(super) fn widened(range: Option<(f64, f64)>, by: f64) -> Option<(f64, f64)> {
     Some(range.map_or((by, by), |(low, high)| (low.min(by), high.max(by))))
 }

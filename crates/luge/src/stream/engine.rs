@@ -8,7 +8,7 @@ use luge_train::{Dense, SparseStream, StreamEngine, TrainError};
 /// An engine for streams, with access to its weights.
 pub(super) enum AnyEngine<'n> {
     Sparse(Box<SparseStream<'n>>),
-    /// With all its weights.
+    /// The dense engine, and all its weights.
     Dense(Box<Dense<'n>>, Vec<Values>),
 }
 
@@ -44,7 +44,7 @@ impl<'n> AnyEngine<'n> {
         }
     }
 
-    /// The weights that are not zero: of the vertices, or of a head.
+    /// Returns the nonzero weights of the vertices, or of a head.
     pub(super) fn row(&self, layers: &StreamLayers, tape: Option<usize>) -> Cow<'_, [(usize, f64)]> {
         match (self, tape) {
             (Self::Sparse(engine), None) => Cow::Borrowed(engine.vertices()),
@@ -59,7 +59,7 @@ impl<'n> AnyEngine<'n> {
         }
     }
 
-    /// A cell; for a read-only tape a number that is not a weight.
+    /// Returns a cell; for a read-only tape, some number that is not a weight.
     pub(super) fn cell(&self, layers: &StreamLayers, tape: usize, column: usize) -> f64 {
         match self {
             Self::Sparse(engine) => engine.cell(tape, column),
@@ -70,7 +70,7 @@ impl<'n> AnyEngine<'n> {
         }
     }
 
-    /// All cells that are weights, row by row.
+    /// Returns all cells that are weights, row by row.
     pub(super) fn cells(&self, layers: &StreamLayers) -> &[f64] {
         match self {
             Self::Sparse(engine) => engine.cells(),
@@ -78,7 +78,7 @@ impl<'n> AnyEngine<'n> {
         }
     }
 
-    /// The memory of a batch.
+    /// Returns the memory of a batch.
     pub(super) fn memory(&self, layers: &StreamLayers) -> &[f64] {
         match self {
             Self::Sparse(engine) => engine.memory(),
@@ -86,7 +86,7 @@ impl<'n> AnyEngine<'n> {
         }
     }
 
-    /// z.
+    /// Returns z.
     pub(super) fn labels(&self, layers: &StreamLayers) -> &[f64] {
         match self {
             Self::Sparse(engine) => engine.labels(),

@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StreamJob {
-    /// The learner: a program that takes, or a machine with states that do. On landscape mlp also a program that loops over a table, or a
+    /// The learner: a program or a machine that takes samples. On landscape mlp also a program that loops over a table, or a
     /// circuit.
     pub source: Source,
     /// Where its samples come from.
@@ -39,7 +39,7 @@ pub struct StreamJob {
 }
 
 impl StreamJob {
-    /// A learner on a stream, with default options. A learner that ships comes with its number format and primary network.
+    /// Creates a job with default options. A learner that ships comes with its number format and primary network.
     #[must_use]
     pub fn new(source: Source, samples: Samples) -> Self {
         let options = StreamOptions::new(Self::format_for(&source));
@@ -49,20 +49,20 @@ impl StreamJob {
         Self { source, samples, primary, set: Vec::new(), landscape, options }
     }
 
-    /// A learner that ships, on the samples that ship with it; the rows of a table pass in cycles. A circuit of bits gets parities of half
-    /// of them.
+    /// Creates the job of a learner that ships, on the samples that ship with it; the rows of a table pass in cycles. A
+    /// circuit gets parities of half of its bits.
     ///
     /// # Errors
-    /// If it comes with none.
+    /// If no samples ship with it.
     pub fn of(source: Source) -> Result<Self, JobError> {
         let format = Self::format_for(&source);
         Self::in_format(source, format)
     }
 
-    /// The same with numbers of a format.
+    /// The same with another number format.
     ///
     /// # Errors
-    /// If it comes with none, or they do not fit.
+    /// If no samples ship with it, or they do not fit the format.
     pub fn in_format(source: Source, format: NumberFormat) -> Result<Self, JobError> {
         let samples = match catalogue::lesson(&source) {
             Some(lesson) => lesson.samples(format)?,
@@ -78,7 +78,7 @@ impl StreamJob {
         Ok(job)
     }
 
-    /// The same job with the default options of another landscape; the number format stays.
+    /// Changes to the default options of another landscape; the number format stays.
     #[must_use]
     pub fn on(self, landscape: StreamLandscape) -> Self {
         let options = StreamOptions { format: self.options.format, ..StreamOptions::on(landscape) };
@@ -86,12 +86,12 @@ impl StreamJob {
     }
 
     /// The learner, for the samples of the stream.
-    pub(crate) fn sized(&self) -> SizedSource<'_> {
-        let (format, sizes) = (self.options.format, self.samples.sizes());
-        SizedSource { source: &self.source, set: &self.set, format, sizes }
+    pub(crate) fn sized(&self) -> SizedSource {
+        let (source, set) = (self.source.clone(), self.set.clone());
+        SizedSource { source, set, format: self.options.format, sizes: self.samples.sizes() }
     }
 
-    /// The rows of a table as numbers of a format, with classes as the learner wants them.
+    /// Reads a table as numbers of a format, with classes as the learner expects them.
     ///
     /// # Errors
     /// If they are not a table, or do not fit the format.
@@ -101,7 +101,7 @@ impl StreamJob {
         job.table()
     }
 
-    /// The same as numbers of any size.
+    /// The same without rounding or range check.
     ///
     /// # Errors
     /// If they are not a table.
@@ -109,7 +109,7 @@ impl StreamJob {
         TrainJob::new(source.clone(), data).as_given()
     }
 
-    /// The default number format for a learner.
+    /// Returns the default number format for a learner.
     #[must_use]
     pub fn format_for(source: &Source) -> NumberFormat {
         if is_circuit(source) {
@@ -127,10 +127,10 @@ impl StreamJob {
         }
     }
 
-    /// Refuses options without effect on this learner and landscape; `prepare` does it as well.
+    /// Checks that every option has an effect on this learner and landscape; `prepare` does this as well.
     ///
     /// # Errors
-    /// If there is one.
+    /// If an option that was set has none.
     pub fn check_options(&self) -> Result<(), JobError> {
         let Self { source, options, landscape, .. } = self;
         let (mlp, circuit) = (*landscape == StreamLandscape::Mlp, is_circuit(source));
@@ -154,12 +154,12 @@ impl StreamJob {
         }
     }
 
-    /// The refusal of an option.
+    /// The error that an option has no effect.
     pub(crate) fn no_effect(&self, option: &'static str) -> JobError {
         JobError::NoEffect { option, learner: self.source.name.clone(), landscape: self.landscape }
     }
 
-    /// Learner, stream, primary network, window, network: everything but training.
+    /// Reads the learner, opens the stream and builds the network: everything but training.
     ///
     /// # Errors
     /// Everything that can be wrong with the job.
@@ -173,19 +173,20 @@ impl StreamJob {
     /// Everything that can be wrong with the job.
     pub fn prepare_with(&self, primaries: &dyn Primaries) -> Result<PreparedStream, JobError> {
         self.check_options()?;
-        let (learner, n_theta) = learner(self.sized())?;
-        let primary = self.sized().primary(&self.primary, primaries)?;
+        let sized = self.sized();
+        let (learner, n_theta) = learner(&sized)?;
+        let primary = sized.primary(&self.primary, primaries)?;
         if let Some(n_theta) = n_theta {
-            self.sized().check_theta(n_theta, &*primary)?;
+            sized.check_theta(n_theta, &*primary)?;
         }
         let stream = PreparedStream::prepare(learner, primary, self.samples.clone(), self.options.clone())?;
-        Ok(PreparedStream { program: n_theta.map(|_| (self.source.clone(), self.set.clone())), ..stream })
+        Ok(PreparedStream { program: n_theta.map(|_| sized), ..stream })
     }
 }
 
-/// The machine of a learner for samples of these sizes, compiled if it is a program, and how many numbers a program leaves.
-pub(super) fn learner(sized: SizedSource<'_>) -> Result<(Learner, Option<usize>), JobError> {
-    if program::is_program(sized.source) {
+/// Returns the learner as a machine, compiled if it is a program, and how many numbers the theta of a program has.
+pub(super) fn learner(sized: &SizedSource) -> Result<(Learner, Option<usize>), JobError> {
+    if program::is_program(&sized.source) {
         let compiled = sized.compile()?;
         return Ok((Learner::new(&compiled.machine, Some(&compiled.input))?, Some(compiled.n_theta)));
     }

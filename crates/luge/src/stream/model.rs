@@ -21,7 +21,7 @@ pub type StreamModel = ModelOf<StreamCard>;
 /// Where the samples of a model came from.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) enum StoredSamples {
-    /// Nowhere: it takes none.
+    /// The learner takes no samples.
     None,
     /// A distribution.
     Draw(Draw),
@@ -30,7 +30,7 @@ pub(crate) enum StoredSamples {
 }
 
 impl StoredSamples {
-    /// Samples with this many features as they are stored, and their columns.
+    /// Returns samples with this many features as they are stored, and how their columns were prepared.
     pub(crate) fn of(samples: Option<&Samples>, n_features: usize) -> (Self, Preparation) {
         let names: Vec<String> = (1..=n_features).map(|i| format!("x{i}")).collect();
         match samples {
@@ -42,7 +42,7 @@ impl StoredSamples {
         }
     }
 
-    /// The samples; `table` is called if they are rows of one.
+    /// Restores the samples; `table` is called if they are rows of a table.
     pub(crate) fn open(
         &self,
         table: Option<impl FnOnce() -> Result<Table, ModelError>>,
@@ -70,12 +70,12 @@ pub struct StreamCard {
     pub source: Source,
     /// Constants of its program that were set.
     pub set: Vec<String>,
-    /// The network whose weights it found.
+    /// The primary network, as `--primary` takes it.
     pub primary: String,
     /// How it was trained, with every choice made.
     pub options: StreamOptions,
     samples: StoredSamples,
-    /// The machine's cell that the network's first cell stands for, per binary tape.
+    /// For each binary tape the machine's cell in the network's first column.
     pub first_cells: Vec<i64>,
     /// What was done to the columns of the data, or the columns that are expected.
     pub preparation: Preparation,
@@ -101,27 +101,27 @@ impl Card for StreamCard {
 }
 
 impl StreamModel {
-    /// The model of a finished training.
+    /// Creates the model of a finished training.
     #[must_use]
-    pub fn new(job: &StreamJob, lesson: &PreparedStream, report: &StreamReport) -> Self {
-        let constants = lesson.network.constants;
+    pub fn new(job: &StreamJob, prepared: &PreparedStream, report: &StreamReport) -> Self {
+        let constants = prepared.network.constants;
         let options = StreamOptions {
             label_bound: Some(constants.label_bound),
             carrier: Some(constants.carrier),
-            cells: Some(lesson.window.n_cells),
+            cells: Some(prepared.window.n_cells),
             engine: Some(job.options.engine()),
             ..job.options.clone()
         };
         let (samples, preparation) = StoredSamples::of(Some(&job.samples), job.samples.sizes().0);
-        let names = lesson.network.network.parameters().iter().map(|p| p.name.clone());
+        let names = prepared.network.network.parameters().iter().map(|p| p.name.clone());
         let card = StreamCard {
             version: StreamCard::VERSION,
             source: job.source.clone(),
             set: job.set.clone(),
-            primary: lesson.primary.describe(),
+            primary: prepared.primary.describe(),
             options,
             samples,
-            first_cells: lesson.window.first.clone(),
+            first_cells: prepared.window.first.clone(),
             preparation,
             steps: report.steps,
             taken: report.taken,
@@ -131,31 +131,32 @@ impl StreamModel {
         Self { card, theta: report.theta.clone(), weights }
     }
 
-    /// The primary network.
+    /// Returns the primary network.
     ///
     /// # Errors
-    /// If there is no such network for these columns and theta.
+    /// If the card describes none that fits the columns and theta.
     pub fn primary(&self) -> Result<Arc<dyn Primary>, ModelError> {
         self.find_primary(&self.card.primary, &StandardPrimaries)
     }
 
-    /// The network that training started from.
+    /// Builds the network that training started from.
     ///
     /// # Errors
-    /// If what the model says does not fit together.
+    /// If the card is inconsistent.
     pub fn network(&self) -> Result<StreamNetwork, ModelError> {
         let StreamCard { source, set, options, first_cells, preparation, .. } = &self.card;
         let (features, labels) = preparation.names();
         let sizes = (features.len(), labels.len());
-        let (learner, _) = super::learner(SizedSource { source, set, format: options.format, sizes })?;
+        let (source, set) = (source.clone(), set.clone());
+        let (learner, _) = super::learner(&SizedSource { source, set, format: options.format, sizes })?;
         let window = Window { first: first_cells.clone(), n_cells: options.cells.unwrap_or(0) };
         Ok(super::network(&learner, &*self.primary()?, options, (&options.layout(sizes), &window), None)?)
     }
 
-    /// The job that trained it; `data` if its samples are rows of a table.
+    /// Returns the job that trained the model; it needs `data` if the samples are rows of a table.
     ///
     /// # Errors
-    /// If the data are others.
+    /// If the data are missing, or are not those of the training.
     pub fn job(&self, data: Option<&Data>) -> Result<StreamJob, ModelError> {
         let StreamCard { source, set, primary, options, samples, .. } = self.card.clone();
         let read = data.map(|data| || Ok(data.read(options.format)?));

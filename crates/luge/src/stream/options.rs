@@ -19,7 +19,7 @@ pub enum StreamEngineChoice {
 
 luge_net::names!(StreamEngineChoice, "engine for streams", Sparse "sparse", Dense "dense");
 
-/// The network that learns from a stream.
+/// The kind of network that learns from a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum StreamLandscape {
     /// The learner's tapes as weights.
@@ -50,11 +50,11 @@ pub struct StreamOptions {
     pub format: NumberFormat,
     /// Samples per batch.
     pub batch: usize,
-    /// What the stream is drawn from.
+    /// The seed of the stream's random numbers.
     pub seed: u64,
     /// The most gradient steps until the machine halts.
     pub steps: Step,
-    /// Batches that pass after the end, none of which may move a weight.
+    /// Batches after the end, none of which may move a weight.
     pub after: u64,
     /// The largest absolute value of a label; default: from the stream or the format.
     pub label_bound: Option<f64>,
@@ -64,15 +64,15 @@ pub struct StreamOptions {
     pub cells: Option<usize>,
     /// What computes the gradients; default: sparse, but on landscape mlp dense, which trains every weight, where that takes seconds.
     pub engine: Option<StreamEngineChoice>,
-    /// Which symbols tell vertices apart.
+    /// Which symbols a vertex depends on.
     pub vertices: VertexSet,
-    /// New inputs on which the answer is judged.
+    /// New inputs on which the answer is tested.
     pub n_judged: usize,
     /// For a circuit that loops over a table: for how many steps each row passes; default: as many as make the run shortest.
     pub hold: Option<usize>,
-    /// The arithmetic of landscape mlp.
+    /// The floating-point type of landscape mlp.
     pub precision: Float,
-    /// On landscape mlp: how a program becomes a circuit; default: directly. A machine always does through its tapes.
+    /// On landscape mlp: how a program becomes a circuit; default: directly. A machine always becomes one through its tapes.
     pub via: Option<Via>,
 }
 
@@ -83,7 +83,7 @@ impl StreamOptions {
         Self { format, ..Self::default() }
     }
 
-    /// Default options on a landscape. On mlp a step takes longer, and runs are shorter.
+    /// Default options on a landscape. On mlp a step takes longer, so the limits are lower.
     #[must_use]
     pub fn on(landscape: StreamLandscape) -> Self {
         let (steps, after, n_judged) = match landscape {
@@ -114,7 +114,7 @@ impl StreamOptions {
         self.engine.unwrap_or_default()
     }
 
-    /// The layout of a batch, with this many features and labels per sample, in the machine's memory.
+    /// Returns the layout of a batch in the machine's memory, given the features and labels per sample.
     pub(super) fn layout(&self, (n_features, n_labels): (usize, usize)) -> DataLayout {
         DataLayout { n_samples: self.batch, n_features, n_labels, format: self.format }
     }

@@ -1,4 +1,4 @@
-//! A run on a stream, or a part of it: engine and simulator step by step, every step checked.
+//! A run on a stream, or a part of it: runs engine and simulator step by step and checks every step.
 
 use std::{
     ops::ControlFlow,
@@ -14,7 +14,7 @@ use super::{
     certificate::{dense, inputs},
     checker::{Observed, StreamChecker},
     engine::AnyEngine,
-    near::Near,
+    narrow::NarrowNetworks,
     snapshot,
 };
 use crate::{
@@ -27,7 +27,7 @@ use crate::{
 
 /// Engine and simulator at the current step.
 pub(super) struct StreamRun<'a> {
-    lesson: &'a PreparedStream,
+    prepared: &'a PreparedStream,
     layers: Option<&'a StreamLayers>,
     pub(super) engine: AnyEngine<'a>,
     pub(super) checker: StreamChecker<'a>,
@@ -40,24 +40,24 @@ pub(super) struct StreamRun<'a> {
 impl<'a> StreamRun<'a> {
     /// The start of the run.
     pub(super) fn new(
-        lesson: &'a PreparedStream,
-        (layers, near): (Option<&'a StreamLayers>, Option<&'a Near<'a>>),
+        prepared: &'a PreparedStream,
+        (layers, narrow): (Option<&'a StreamLayers>, Option<&'a NarrowNetworks<'a>>),
     ) -> Result<Self, JobError> {
-        let engine = open(lesson, &lesson.network.initial)?;
-        let checker = StreamChecker::new(lesson, (layers, near), &engine)?;
-        Ok(Self { lesson, layers, engine, checker, stream: lesson.stream(), n_steps: 0, wrong: None })
+        let engine = open(prepared, &prepared.network.initial)?;
+        let checker = StreamChecker::new(prepared, (layers, narrow), &engine)?;
+        Ok(Self { prepared, layers, engine, checker, stream: prepared.stream(), n_steps: 0, wrong: None })
     }
 
     /// Goes from the start to a snapshot: the simulator makes the steps, and the engine loads the weights.
     pub(super) fn go_to(&mut self, from: &Snapshot) -> Result<(), JobError> {
         let refused = JobError::Checkpoint;
-        if from.step > self.lesson.rehearsal.steps {
+        if from.step > self.prepared.rehearsal.steps {
             return Err(refused("is of a later step than the run has"));
         }
         let layers = self.layers.ok_or(refused("is of a network whose layers are not recognised"))?;
-        let weights = snapshot::weights(from, &self.lesson.network, layers);
+        let weights = snapshot::weights(from, &self.prepared.network, layers);
         let weights = weights.ok_or(refused("does not hold weights of this network"))?;
-        let (mut x, mut y) = batch_of(&self.lesson.layout);
+        let (mut x, mut y) = batch_of(&self.prepared.layout);
         while self.n_steps < from.step {
             self.stream.pass(&mut y);
             if self.checker.simulator.next_use() == SampleUse::Take {
@@ -67,7 +67,7 @@ impl<'a> StreamRun<'a> {
             self.checker.skip_step(&y);
             self.n_steps += 1;
         }
-        self.engine = open(self.lesson, &weights)?;
+        self.engine = open(self.prepared, &weights)?;
         self.checker.note_weights(&self.engine);
         if from.path != self.checker.path || self.checker.compare_all(&weights).is_err() {
             return Err(refused("does not hold the machine's configuration at its step"));
@@ -75,21 +75,21 @@ impl<'a> StreamRun<'a> {
         Ok(())
     }
 
-    /// The weights now.
+    /// The current weights; `None` if the network's layers are not recognised.
     pub(super) fn snapshot(&self) -> Option<Snapshot> {
         Some(snapshot::of(&self.engine, self.layers?, (self.n_steps, self.checker.path)))
     }
 
-    /// Trains until this many steps are made, a step goes wrong, or `watch` stops the run.
+    /// Trains until this many steps are made, a check fails, or `watch` stops the run.
     pub(super) fn train(
         &mut self,
         until: u64,
         mut watch: impl FnMut(StreamMoment<'_>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, JobError> {
-        let (mut x, mut y) = batch_of(&self.lesson.layout);
+        let (mut x, mut y) = batch_of(&self.prepared.layout);
         while self.n_steps < until && self.wrong.is_none() {
             self.stream.pass(&mut y);
-            let loss = self.lesson.running_loss(&y);
+            let loss = self.prepared.running_loss(&y);
             if watch(StreamMoment { step: self.n_steps, loss, snapshot: &|| self.snapshot() }).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -109,7 +109,7 @@ impl<'a> StreamRun<'a> {
             if found.is_ok() && (self.checker.all_due(self.n_steps) || self.layers.is_none()) {
                 found = self.checker.compare_all(&self.engine.weights());
             }
-            self.wrong = found.err().map(|mismatch| mismatch.to_string());
+            self.wrong = found.err();
             if let Some(before) = before {
                 self.checker.differentiate(before, &self.engine, (&x, &y))?;
             }
@@ -118,25 +118,26 @@ impl<'a> StreamRun<'a> {
     }
 }
 
-/// The engine that was chosen, at these weights.
-fn open<'a>(lesson: &'a PreparedStream, weights: &[Values]) -> Result<AnyEngine<'a>, JobError> {
-    Ok(match lesson.options.engine() {
+/// Opens the engine that was chosen, at these weights.
+fn open<'a>(prepared: &'a PreparedStream, weights: &[Values]) -> Result<AnyEngine<'a>, JobError> {
+    Ok(match prepared.options.engine() {
         StreamEngineChoice::Sparse => {
-            AnyEngine::Sparse(Box::new(SparseStream::new(&lesson.network.network, weights)?))
+            AnyEngine::Sparse(Box::new(SparseStream::new(&prepared.network.network, weights)?))
         }
-        StreamEngineChoice::Dense => AnyEngine::dense(dense(lesson, weights)?),
+        StreamEngineChoice::Dense => AnyEngine::dense(dense(prepared, weights)?),
     })
 }
 
-/// Repeats and checks the run from its start to a snapshot, until it is interrupted: what is wrong, and what was observed.
+/// Repeats and checks the run from its start to a snapshot, unless it is interrupted. Returns what is wrong, and what
+/// was observed.
 pub(super) fn repeat(
-    lesson: &PreparedStream,
+    prepared: &PreparedStream,
     to: &Snapshot,
     interrupted: &AtomicBool,
 ) -> Result<(Option<String>, Observed), JobError> {
-    let layers = stream_layers(&lesson.network.network).ok();
-    let near = layers.as_ref().and_then(|layers| Near::of(lesson, layers));
-    let mut run = StreamRun::new(lesson, (layers.as_ref(), near.as_ref()))?;
+    let layers = stream_layers(&prepared.network.network).ok();
+    let narrow = layers.as_ref().and_then(|layers| NarrowNetworks::of(prepared, layers));
+    let mut run = StreamRun::new(prepared, (layers.as_ref(), narrow.as_ref()))?;
     let _ = run.train(to.step, |_| match interrupted.load(Ordering::Relaxed) {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
@@ -145,7 +146,7 @@ pub(super) fn repeat(
     let differs = run.wrong.is_none() && made != Some(to.trimmed().to_bytes());
     let wrong =
         differs.then(|| format!("the checkpoint of step {} does not hold the weights of the run", to.step));
-    Ok((run.wrong.take().or(wrong), run.checker.observed()))
+    Ok((run.wrong.or(wrong), run.checker.observed))
 }
 
 impl PreparedStream {

@@ -7,46 +7,46 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Table;
 
-/// In which order the rows of a table pass.
+/// The order in which the rows of a table pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Order {
-    /// As they stand, from the first row again after the last.
+    /// In the order of the table, again and again.
     #[default]
     Cycle,
-    /// All rows in another order every time.
+    /// All rows, in a new random order in every pass.
     Shuffle,
-    /// Any row at any time.
+    /// A random row at every step.
     Draw,
 }
 
 luge_net::names!(Order, "order", Cycle "cycle", Shuffle "shuffle", Draw "draw");
 
-/// A distribution of samples. Jobs and models store it in the form of `--draw`.
+/// A distribution of samples. Jobs and models store it as the text that `--draw` takes.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Draw {
-    /// How labels come from features.
+    /// How labels depend on features.
     pub concept: Concept,
-    /// How many bits or numbers a sample has.
+    /// The number of features.
     pub n_features: usize,
-    /// How often a label is turned into its opposite.
+    /// The probability that a label is flipped.
     pub noise: f64,
 }
 
-/// How the labels of drawn samples come from their features.
+/// How the labels of drawn samples depend on their features.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Concept {
     /// The parity of this many hidden bits, 0 or 1.
     Parity {
-        /// How many bits count.
+        /// The number of bits that count.
         n_hidden: usize,
     },
     /// A random function of this many hidden bits, 0 or 1.
     Junta {
-        /// How many bits count.
+        /// The number of bits that count.
         n_hidden: usize,
     },
-    /// On which side of a random plane through 0 the point lies, -1 or 1; features are quarters from -1 to 1.
+    /// The side of a random plane through 0 on which the point lies, -1 or 1; features are multiples of 1/4 from -1 to 1.
     Halfspace,
 }
 
@@ -62,7 +62,7 @@ pub struct NotDrawable {
     pub why: String,
 }
 
-/// The most bits of a junta that count: its table is kept.
+/// The most hidden bits of a junta: its truth table is stored.
 const MAX_RELEVANT: usize = 20;
 
 impl std::str::FromStr for Draw {
@@ -129,7 +129,7 @@ impl TryFrom<String> for Draw {
     }
 }
 
-/// Where samples come from.
+/// The source of the samples of a stream.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(clippy::large_enum_variant, reason = "a run has one source of samples")]
@@ -141,7 +141,7 @@ pub enum Samples {
 }
 
 impl Samples {
-    /// Features and labels of a sample.
+    /// Returns the numbers of features and labels of a sample.
     #[must_use]
     pub fn sizes(&self) -> (usize, usize) {
         match self {
@@ -150,7 +150,7 @@ impl Samples {
         }
     }
 
-    /// A bound on the size of every label, if where they come from says so.
+    /// Returns a bound on the absolute value of every label, if one is known.
     #[must_use]
     pub fn label_bound(&self) -> Option<f64> {
         match self {
@@ -160,23 +160,23 @@ impl Samples {
     }
 }
 
-/// An endless stream of samples, the same for the same seed. All numbers are those of a format.
+/// An endless stream of samples, determined by its seed, with all numbers rounded to a format.
 #[derive(Clone, Debug)]
 pub struct Stream {
     samples: Samples,
     generator: ChaCha8Rng,
-    /// What is hidden in drawn samples: bits that count, or the plane.
+    /// What drawn samples hide: the bits that count, or the plane.
     hidden: Vec<f64>,
-    /// The same bits as words.
+    /// The bits that count, as words.
     mask: Vec<u64>,
-    /// The values of a junta.
+    /// The truth table of a junta.
     truth: Vec<bool>,
     order: Vec<usize>,
     at: usize,
-    /// The batch that passes: rows of a table, or bits of drawn samples, 64 to a word.
+    /// The current batch: rows of a table, or bits of drawn samples, 64 to a word.
     rows: Vec<usize>,
     words: Vec<u64>,
-    /// Its features, where they are neither.
+    /// The features of the current batch if they are numbers.
     numbers: Vec<f64>,
 }
 
@@ -212,25 +212,25 @@ impl Stream {
         Self { samples, generator, hidden, mask, truth, order, at: 0, rows, words, numbers }
     }
 
-    /// What is hidden in drawn samples: 1 for every bit that counts, or the plane's direction.
+    /// Returns what drawn samples hide: 1 for every bit that counts, or the plane's direction.
     #[must_use]
     pub fn hidden(&self) -> &[f64] {
         &self.hidden
     }
 
-    /// Continues with other samples of the same distribution; what is hidden stays.
+    /// Continues with other samples of the same distribution; what they hide stays the same.
     pub fn reseed(&mut self, seed: u64) {
         self.generator = ChaCha8Rng::seed_from_u64(seed);
         self.generator.set_stream(1);
     }
 
-    /// The next batch, sample by sample.
+    /// Draws the next batch, sample by sample.
     pub fn next_batch(&mut self, x: &mut [f64], y: &mut [f64]) {
         self.pass(y);
         self.features(x);
     }
 
-    /// Draws the next batch and gives its labels. The features of most batches are never read.
+    /// Draws the next batch, of which it stores only the labels: the features of most batches are never read.
     pub fn pass(&mut self, y: &mut [f64]) {
         self.rows.clear();
         self.words.clear();
@@ -243,7 +243,7 @@ impl Stream {
         }
     }
 
-    /// The features of the batch that passes.
+    /// Stores the features of the current batch.
     pub fn features(&self, x: &mut [f64]) {
         match &self.samples {
             Samples::Table(table, _) => {
@@ -283,7 +283,7 @@ impl Stream {
         y.copy_from_slice(table.labels.row(row));
     }
 
-    /// Draws a sample: its label.
+    /// Draws a sample and returns its label.
     fn draw(&mut self, Draw { concept, n_features, noise }: Draw) -> f64 {
         let generator = &mut self.generator;
         let first = self.words.len();
@@ -314,13 +314,13 @@ impl Stream {
     }
 }
 
-/// The bits of a word that a mask chooses, after those of an index.
+/// Appends the bits of a word that a mask selects to those of an index.
 fn chosen(index: usize, (&word, &mask): (&u64, &u64)) -> usize {
     let bits = (0..64).filter(|i| mask >> i & 1 == 1);
     bits.fold(index, |index, i| 2 * index + usize::from(word >> i & 1 == 1))
 }
 
-/// `n_hidden` ones among `n` zeros.
+/// Returns `n` numbers in random order, `n_hidden` of them 1 and the others 0.
 fn subset(generator: &mut ChaCha8Rng, n: usize, n_hidden: usize) -> Vec<f64> {
     let mut bits: Vec<f64> = (0..n).map(|i| if i < n_hidden { 1.0 } else { 0.0 }).collect();
     for last in (1..n).rev() {

@@ -6,7 +6,7 @@ use luge_train::{Snapshot, TapeSnapshot};
 
 use super::engine::AnyEngine;
 
-/// The snapshot of an engine at a step, with the digest of the vertices visited until then.
+/// Takes a snapshot of an engine at a step, with the digest of the vertices visited so far.
 pub(super) fn of(engine: &AnyEngine<'_>, layers: &StreamLayers, (step, path): (u64, u64)) -> Snapshot {
     let n_trained = layers.table.n_trained();
     let n_cells = engine.cells(layers).len() / n_trained.max(1);
@@ -26,7 +26,7 @@ pub(super) fn of(engine: &AnyEngine<'_>, layers: &StreamLayers, (step, path): (u
     Snapshot { step, path, vertices, labels, tapes }.trimmed()
 }
 
-/// All weights, zeros included; `None` if they do not fit the network.
+/// Restores all weights, zeros included; `None` if they do not fit the network.
 pub(super) fn weights(
     snapshot: &Snapshot,
     network: &StreamNetwork,

@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// Moves as jobs store them.
+/// How jobs store moves.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Moves", rename_all = "lowercase")]
 enum StoredMoves {
@@ -27,11 +27,11 @@ enum StoredMoves {
 pub struct TraceOptions {
     /// The landscape to build.
     pub landscape: LandscapeKind,
-    /// Which symbols tell vertices apart.
+    /// Which symbols a vertex depends on.
     pub vertices: VertexSet,
     /// How to train.
     pub manner: TrainingConfig,
-    /// The iterates of a fast engine that are compared with the simulator.
+    /// Which iterates of a fast engine are compared with the simulator.
     pub compare: Comparisons,
     /// Cells per tape; default: what the run needs and a margin, or with a fast engine as many as it uses.
     pub cells: Option<usize>,
@@ -42,11 +42,11 @@ pub struct TraceOptions {
     pub moves: Moves,
     /// The landscape's constants.
     pub constants: ConstantOptions,
-    /// Steps to recompute by automatic differentiation beside the distinct situations; default: none, or on runs that are compared only at
-    /// their end as many as cost no more than the run.
+    /// Steps to recompute by automatic differentiation, in addition to the distinct situations. Default: none; if a run is
+    /// compared only at its end, as many as take no longer than the run.
     #[serde(alias = "spots")]
     pub autodiff_checks: Option<usize>,
-    /// What differs from the printed paper.
+    /// The corrections of the printed paper.
     #[serde(skip)]
     pub corrections: Corrections,
 }
@@ -57,7 +57,7 @@ impl TraceOptions {
         Self { landscape, manner: TrainingConfig::by(EngineChoice::Dense), ..Self::default() }
     }
 
-    /// Whether the dense engine trains, and why.
+    /// Returns why the dense engine trains, if it does.
     pub(super) fn chosen_dense(&self, normal: &NormalForm) -> Result<Option<Chosen>, JobError> {
         if self.landscape == LandscapeKind::Internal && self.manner.engine != EngineChoice::Dense {
             let why = "landscape internal has no sparse layers".to_owned();
@@ -76,19 +76,23 @@ impl TraceOptions {
 
     /// Checks that there is memory for the landscape on this many cells.
     pub(super) fn ask_network(&self, normal: &NormalForm, n_cells: usize) -> Result<(), TooMuch> {
-        // Where vertices are configurations, their number is bounded and known only once they are built.
-        let n_vertices = match self.landscape {
-            LandscapeKind::Internal => 0,
-            _ => usize::try_from(self.vertices.n_vertices(normal)).unwrap_or(usize::MAX),
-        };
+        let n_vertices = n_external_vertices(self.landscape, self.vertices, normal);
         memory::ask_network(n_cells, normal.n_tapes(), n_vertices, CellStorage::Numbers)
     }
 
-    /// The options of the landscape on this many cells.
+    /// Returns the options of the landscape on this many cells.
     pub(super) fn landscape_of(&self, n_cells: usize) -> LandscapeOptions {
         let mut build = LandscapeOptions::new(self.landscape, n_cells);
         build.vertices = self.vertices;
         (build.constants, build.corrections) = (self.constants, self.corrections);
         build
+    }
+}
+
+/// Counts the vertices of a landscape with external tapes. Returns 0 for `internal`, whose vertices are counted when they are built.
+pub(crate) fn n_external_vertices(kind: LandscapeKind, vertices: VertexSet, normal: &NormalForm) -> usize {
+    match kind {
+        LandscapeKind::Internal => 0,
+        _ => usize::try_from(vertices.n_vertices(normal)).unwrap_or(usize::MAX),
     }
 }

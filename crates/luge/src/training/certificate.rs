@@ -1,4 +1,4 @@
-//! The certificate of a training run.
+//! Certifies a training run.
 
 use luge_landscape::{BitConversion, LandscapeKind, final_loss};
 use luge_net::{Shape, SparseValues, Values, evaluate_some};
@@ -17,46 +17,43 @@ use crate::{
     },
 };
 
-/// New inputs on which F and f_theta are compared.
+/// The number of new inputs on which F and f_theta are compared, rounded up to whole batches.
 const N_NEW: usize = 200;
 
 /// Certifies a run.
 pub(super) fn certify(
-    lesson: &PreparedTraining,
-    followed: &FinishedRun<'_>,
+    prepared: &PreparedTraining,
+    run: &FinishedRun<'_>,
     gradient: &GradientCheck,
     (output, tapes_read): (Claim, bool),
 ) -> Certificate {
-    let (layers, units) = sizes(lesson);
-    let FinishedRun { outcome, record, .. } = followed;
-    let simulated = simulated(lesson, followed);
+    let (layers, units) = sizes(prepared);
+    let FinishedRun { outcome, record, .. } = run;
+    let simulated = simulated(prepared, run);
     let mut certificate: Certificate = [
-        ("trace", trace(record, followed.path)),
+        ("trace", trace(record, run.path)),
         ("gradient", Claim::new(gradient.holds(), gradient.figures())),
-        ("step_count", step_count(lesson, *outcome, simulated)),
-        ("labels_copied", labels_copied(lesson, record, gradient, tapes_read)),
-        ("loss_bounds", loss_bounds(lesson, record)),
+        ("step_count", step_count(prepared, *outcome, simulated)),
+        ("labels_copied", labels_copied(prepared, record, gradient, tapes_read)),
+        ("loss_bounds", loss_bounds(prepared, record)),
         ("output_equals_primary", output),
-        ("no_gradient_through_primary", no_gradient_through_primary(lesson)),
+        ("no_gradient_through_primary", no_gradient_through_primary(prepared)),
         ("layers", layers),
         ("units", units),
     ]
     .into_iter()
     .collect();
-    if let (Some(simulated), Some(interpreted)) = (simulated, lesson.interpreted()) {
-        let claim = translation::claim(interpreted, Some(&simulated.theta), lesson.layout().format);
+    if let (Some(simulated), Some(interpreted)) = (simulated, prepared.interpreted()) {
+        let claim = translation::claim(interpreted, Some(&simulated.theta), prepared.layout().format);
         certificate.set("program", Some(claim));
     }
-    certificate.set("no_overflow", no_overflow(lesson.wraps()));
+    certificate.set("no_overflow", no_overflow(prepared.wraps()));
     certificate
 }
 
-/// The simulator's run, if the machine has stopped.
-pub(super) fn simulated<'l>(
-    lesson: &'l PreparedTraining,
-    followed: &FinishedRun<'_>,
-) -> Option<&'l Simulated> {
-    followed.machine_steps().and_then(|_| lesson.simulated().ok())
+/// Returns the simulator's run if the machine has stopped.
+pub(super) fn simulated<'l>(prepared: &'l PreparedTraining, run: &FinishedRun<'_>) -> Option<&'l Simulated> {
+    run.machine_steps().and_then(|_| prepared.simulated().ok())
 }
 
 fn trace(record: &RunStats, path: u64) -> Claim {
@@ -71,11 +68,11 @@ fn trace(record: &RunStats, path: u64) -> Claim {
 }
 
 fn step_count(
-    lesson: &PreparedTraining,
+    prepared: &PreparedTraining,
     outcome: luge_train::Outcome,
     simulated: Option<&Simulated>,
 ) -> Claim {
-    let extra = lesson.extended().extra_steps();
+    let extra = prepared.extended().extra_steps();
     let unfinished = match outcome {
         luge_train::Outcome::Converged { .. } => "",
         _ => ", without reaching the stopping level",
@@ -91,13 +88,13 @@ fn step_count(
 }
 
 fn labels_copied(
-    lesson: &PreparedTraining,
+    prepared: &PreparedTraining,
     record: &RunStats,
     gradient: &GradientCheck,
     tapes_read: bool,
 ) -> Claim {
-    let n = lesson.table().labels.data.len();
-    let internal = lesson.extended().kind() == LandscapeKind::Internal;
+    let n = prepared.table().labels.data.len();
+    let internal = prepared.extended().kind() == LandscapeKind::Internal;
     let read = record.tape_read && tapes_read;
     let tape = match (internal, read) {
         (true, _) => "the start vertex leads to their configuration",
@@ -110,7 +107,7 @@ fn labels_copied(
         (true, Some(_)) => "from step 1 on: the first step copies them, and no situation has a gradient on z",
         (true, None) => "at every step from 1 on",
     };
-    let confined = lesson.inputs_are_confined();
+    let confined = prepared.inputs_are_confined();
     let reach = match (&confined, internal) {
         (Ok(()), false) => {
             "y reaches the loss's residual alone, x the read-only tape and f_theta alone".to_owned()
@@ -118,7 +115,7 @@ fn labels_copied(
         (Ok(()), true) => "y reaches the loss's residual alone".to_owned(),
         (Err(why), _) => format!("an input goes elsewhere: {why}"),
     };
-    let (empty, blank) = lesson.starts_blank();
+    let (empty, blank) = prepared.starts_blank();
     let start = match (empty, blank) {
         (false, _) => "z is not 0 before step 0",
         (true, true) => "before step 0 z is 0 and every writable cell blank",
@@ -128,15 +125,15 @@ fn labels_copied(
     Claim::new(holds, format!("{n} labels {every}; {tape}; {reach}; {start}"))
 }
 
-fn loss_bounds(lesson: &PreparedTraining, record: &RunStats) -> Claim {
-    let losses = LossFigures::new(record, &lesson.levels());
+fn loss_bounds(prepared: &PreparedTraining, record: &RunStats) -> Claim {
+    let losses = LossFigures::new(record, &prepared.levels());
     let (mut holds, mut figures) = (losses.hold(), losses.to_string());
-    if lesson.extended().kind() == LandscapeKind::Internal {
+    if prepared.extended().kind() == LandscapeKind::Internal {
         holds &= !record.rose;
         figures.push_str(if record.rose { "; the loss rose" } else { "; never rising" });
     }
-    let highest = final_loss(lesson.primary(), lesson.layout());
-    if lesson.extended().stop() < highest {
+    let highest = final_loss(prepared.primary(), prepared.layout());
+    if prepared.extended().stop() < highest {
         let more = format!(
             "; other labels can end with losses up to {highest:.4e}, on which training need not stop"
         );
@@ -145,21 +142,22 @@ fn loss_bounds(lesson: &PreparedTraining, record: &RunStats) -> Claim {
     Claim { holds, figures }
 }
 
-/// Whether the network with these parameters computes f_theta; `theta` and `out` are its weights and its outputs on the training data.
+/// The claim that the network with these parameters computes f_theta. `theta` and `out` are the primary network's weights in
+/// it and its outputs on the training data.
 pub(super) fn output_equals_primary(
-    lesson: &PreparedTraining,
+    prepared: &PreparedTraining,
     parameters: &[SparseValues],
     (theta, out): (&[f64], &Values),
     simulated: Option<&Simulated>,
 ) -> Claim {
     let same_theta = simulated.is_some_and(|simulated| same_bits(theta, &simulated.theta));
-    let predictor = lesson.predictor(simulated.map_or(theta, |simulated| &simulated.theta));
-    let on_training = same_bits(&out.data, &predictor.predict(&lesson.table().features).data);
+    let predictor = prepared.predictor(simulated.map_or(theta, |simulated| &simulated.theta));
+    let on_training = same_bits(&out.data, &predictor.predict(&prepared.table().features).data);
     let mut generator = ChaCha8Rng::seed_from_u64(0);
-    let shape = lesson.table().features.shape;
+    let shape = prepared.table().features.shape;
     let n_batches = N_NEW.div_ceil(shape.rows);
-    let fresh = (0..n_batches).map(|_| random_features(lesson, shape, &mut generator));
-    let n_agreeing = fresh.filter(|x| agrees(lesson, parameters, &predictor, x)).count();
+    let fresh = (0..n_batches).map(|_| random_features(prepared, shape, &mut generator));
+    let n_agreeing = fresh.filter(|x| agrees(prepared, parameters, &predictor, x)).count();
     let theta = if same_theta { "bit for bit" } else { "differs" };
     let training = if on_training { "all" } else { "not all" };
     let (n_same, n_new) = (n_agreeing * shape.rows, n_batches * shape.rows);
@@ -169,36 +167,36 @@ pub(super) fn output_equals_primary(
 
 /// Whether the whole trained network outputs f_theta(x), bit for bit.
 fn agrees(
-    lesson: &PreparedTraining,
+    prepared: &PreparedTraining,
     parameters: &[SparseValues],
     predictor: &crate::files::predictor::Predictor<'_>,
     x: &Values,
 ) -> bool {
-    let inputs = [x.clone(), lesson.table().labels.clone()];
-    let out = [lesson.extended().nodes().out];
-    let whole = evaluate_some(lesson.extended().network(), parameters, &inputs, &out);
+    let inputs = [x.clone(), prepared.table().labels.clone()];
+    let out = [prepared.extended().nodes().out];
+    let whole = evaluate_some(prepared.extended().network(), parameters, &inputs, &out);
     same_bits(&whole[0].data, &predictor.predict(x).data)
 }
 
-fn random_features(lesson: &PreparedTraining, shape: Shape, generator: &mut ChaCha8Rng) -> Values {
-    let format = lesson.layout().format;
+fn random_features(prepared: &PreparedTraining, shape: Shape, generator: &mut ChaCha8Rng) -> Values {
+    let format = prepared.layout().format;
     let Ok(uniform) = Uniform::new_inclusive(format.min(), format.max()) else {
         return Values::filled(shape, 0.0);
     };
     Values::new(shape, (0..shape.len()).map(|_| uniform.sample(generator)).collect())
 }
 
-fn no_gradient_through_primary(lesson: &PreparedTraining) -> Claim {
-    let extended = lesson.extended();
+fn no_gradient_through_primary(prepared: &PreparedTraining) -> Claim {
+    let extended = prepared.extended();
     let own = |id| id == extended.nodes().theta || extended.is_primary(id);
     no_gradient(extended.network(), own, "theta and f_theta")
 }
 
-/// Layers and widths without the primary network, next to the claims of the corollaries; each claim is about one arrangement.
-fn sizes(lesson: &PreparedTraining) -> (Claim, Claim) {
-    let claim = lesson.size_claim();
+/// The claims about layers and widths without the primary network. Each is about one arrangement in layers.
+fn sizes(prepared: &PreparedTraining) -> (Claim, Claim) {
+    let claim = prepared.size_claim();
     let SizeClaim { fewest_layers, narrowest, .. } = &claim;
-    let conversion = match lesson.options().bits {
+    let conversion = match prepared.options().bits {
         BitConversion::Native => "bit conversion not counted",
         BitConversion::Network => "bit conversion counted",
     };

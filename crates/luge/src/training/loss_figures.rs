@@ -1,22 +1,22 @@
-//! The losses of a run as a certificate prints them: comparing the printed numbers gives the printed verdict.
+//! The losses of a run as a certificate prints them. Comparing the printed numbers gives the printed verdict.
 
 use crate::run::run_stats::{Levels, RunStats};
 
-/// Losses and the limits that they must keep.
+/// Losses and their limits.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct LossFigures {
     /// The lowest and the highest while the machine runs; NaN if it was never seen running.
     running: (f64, f64),
-    /// The limits of these.
+    /// The limits of the running losses.
     limits: (f64, f64),
     /// The highest once the machine has halted, if it has.
     halted: Option<f64>,
-    /// The limit of that.
+    /// The limit of the halted loss.
     stop: f64,
 }
 
 impl LossFigures {
-    /// The losses of a run. A loss that exceeds its limit by no more than rounding is printed as the limit.
+    /// Collects the losses of a run. A loss that exceeds its limit by no more than rounding is printed as the limit.
     pub(super) fn new(record: &RunStats, levels: &Levels) -> Self {
         let limits = (levels.bounds.running_low, levels.bounds.running_high);
         let room = levels.room();
@@ -28,7 +28,7 @@ impl LossFigures {
         Self { running, limits, halted, stop }
     }
 
-    /// Whether the printed numbers keep their limits. A run in which the machine was never seen running shows nothing.
+    /// Whether the printed numbers are within their limits; false if no loss of a running machine was seen.
     pub(super) fn hold(&self) -> bool {
         let ((lowest, highest), (low, high)) = (self.running, self.limits);
         low <= lowest && highest <= high && self.halted.is_none_or(|loss| loss <= self.stop)
@@ -44,8 +44,8 @@ impl std::fmt::Display for LossFigures {
     }
 }
 
-/// A loss in twelve digits, because the square root and the carrier round the rest away; in all digits where twelve would move it across
-/// a limit; and the limit itself where they differ only by rounding.
+/// Rounds a loss to twelve digits, because the square root and the carrier make later digits meaningless. Keeps all digits if
+/// rounding would move it across a limit, and returns the limit itself if the two differ only by rounding.
 fn printed(loss: f64, (low, high): (f64, f64), room: f64) -> f64 {
     let inside = |loss: f64| low <= loss && loss <= high;
     let short: f64 = format!("{loss:.11e}").parse().unwrap_or(loss);

@@ -23,17 +23,17 @@ pub const MAX_MACHINE_STEPS: Step = 100_000_000_000;
 pub struct TrainingOptions {
     /// The landscape to build.
     pub landscape: LandscapeKind,
-    /// Which symbols tell vertices apart.
+    /// Which symbols a vertex depends on.
     pub vertices: VertexSet,
     /// What computes the gradients.
     pub engine: EngineChoice,
-    /// The arithmetic; anything but f64 needs the dense engine.
+    /// The floating-point precision; all but f64 need the dense engine.
     pub precision: Precision,
     /// How l_TM reaches the output.
     pub carrier: Carrier,
     /// How numbers become bits.
     pub format: NumberFormat,
-    /// What converts them: nodes of the network, or units like all others.
+    /// What converts numbers to bits: native operations, or units of the network.
     pub bits: BitConversion,
     /// Cells per tape; default: the smallest power of two that holds the run.
     pub cells: Option<usize>,
@@ -45,14 +45,14 @@ pub struct TrainingOptions {
     pub steps: Step,
     /// The landscape's constants.
     pub constants: ConstantOptions,
-    /// Steps to recompute by automatic differentiation beside the distinct situations; default: none, or on runs that are compared only at
-    /// their end as many as cost no more than the run.
+    /// Steps to recompute by automatic differentiation, in addition to the distinct situations. Default: none; if a run is
+    /// compared only at its end, as many as take no longer than the run.
     #[serde(alias = "spots")]
     pub autodiff_checks: Option<usize>,
-    /// What differs from the printed paper inside the landscape.
+    /// The corrections of the printed paper inside the landscape.
     #[serde(skip)]
     pub corrections: Corrections,
-    /// What differs from the printed paper around it.
+    /// The corrections of the printed paper outside the landscape.
     #[serde(skip)]
     pub extended_corrections: ExtendedCorrections,
 }
@@ -67,7 +67,7 @@ impl TrainingOptions {
         TrainingConfig { precision: self.precision, ..TrainingConfig::by(self.engine) }
     }
 
-    /// The options of the extended network, on data of these sizes and in this window.
+    /// Returns the options of the extended network for data of this layout and for this window.
     pub(crate) fn network(&self, layout: DataLayout, window: Window) -> ExtendedOptions {
         ExtendedOptions {
             kind: self.landscape,

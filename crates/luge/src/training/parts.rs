@@ -1,4 +1,4 @@
-//! The parts of a training job, and its network with as many cells as a run needs.
+//! The parts of a training job, from which its network is built with as many cells as a run needs.
 
 use std::sync::Arc;
 
@@ -17,17 +17,18 @@ use crate::{
         lockstep::Window,
         memory::{self, CellStorage},
     },
+    trace::n_external_vertices,
 };
 
-/// Machine steps that are simulated to find how many cells are needed: a few seconds.
-const A_WHILE: Step = 1 << 28;
+/// Machine steps that are simulated to find how many cells a run needs: a few seconds.
+const LOOK_AHEAD: Step = 1 << 28;
 
 /// A whole run of the simulator.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Simulated {
-    /// Steps that the machine makes.
+    /// Steps until the machine halts.
     pub machine_steps: Step,
-    /// The weights that it leaves for the primary network.
+    /// The weights of the primary network that it leaves on its tape.
     pub theta: Vec<f64>,
 }
 
@@ -37,7 +38,7 @@ pub(super) struct Built {
     pub(super) extended: Extended,
 }
 
-/// Learner, primary network and data that fit together, and where the numbers lie.
+/// A learner, a primary network and data that fit together, and the layout of the data.
 pub(super) struct TrainingParts {
     pub(super) learner: Learner,
     pub(super) primary: Arc<dyn Primary>,
@@ -50,7 +51,7 @@ pub(super) struct TrainingParts {
 }
 
 impl TrainingParts {
-    /// Lays out the data.
+    /// Checks that the parts fit together, and puts the data on the tape.
     pub(super) fn new(
         learner: Learner,
         primary: Arc<dyn Primary>,
@@ -79,13 +80,13 @@ impl TrainingParts {
         Simulator::new(self.machine(), &self.input)
     }
 
-    /// The network on the cells that data and theta need, except on `internal`.
+    /// Builds the network on the cells that data and theta need; `None` on `internal`.
     pub(super) fn first_network(&self) -> Result<Option<Built>, JobError> {
         let internal = self.options.landscape == LandscapeKind::Internal;
         (!internal).then(|| self.build(self.window(&self.simulator())?)).transpose()
     }
 
-    /// The first network; where tapes cannot grow, one on all cells that the simulator's run needs.
+    /// Returns the first network if its tapes can grow, otherwise a network on all cells that the simulator's run needs.
     pub(super) fn network_that_holds_the_run(
         &self,
         first: Option<Built>,
@@ -99,7 +100,7 @@ impl TrainingParts {
         Ok((self.build(self.window(&finished)?)?, Some(self.read(&finished))))
     }
 
-    /// The cells that a run needed.
+    /// Returns the cells that a run needed.
     pub(super) fn window(&self, simulator: &Simulator<'_>) -> Result<Window, JobError> {
         let too_few = |needed| {
             let given = self.options.cells.unwrap_or(MAX_CELLS);
@@ -110,7 +111,7 @@ impl TrainingParts {
         if window.n_cells > MAX_CELLS { Err(too_few(window.n_cells)) } else { Ok(window) }
     }
 
-    /// The network on these cells.
+    /// Builds the network on these cells.
     pub(super) fn build(&self, window: Window) -> Result<Built, JobError> {
         let Self { learner, primary, options, layout, .. } = self;
         self.check_budget(window.n_cells)?;
@@ -129,11 +130,7 @@ impl TrainingParts {
     /// Checks that there is memory for a network with this many cells on each tape.
     pub(super) fn check_budget(&self, n_cells: usize) -> Result<(), JobError> {
         let (normal, options) = (&self.learner.lowered().normal, &self.options);
-        // Where vertices are configurations, their number is bounded and known only once they are built.
-        let n_vertices = match options.landscape {
-            LandscapeKind::Internal => 0,
-            _ => usize::try_from(options.vertices.n_vertices(normal)).unwrap_or(usize::MAX),
-        };
+        let n_vertices = n_external_vertices(options.landscape, options.vertices, normal);
         let storage = match options.landscape {
             LandscapeKind::Internal => CellStorage::Numbers,
             _ if options.manner().dense(None)?.is_some() => CellStorage::Numbers,
@@ -153,11 +150,11 @@ impl TrainingParts {
     /// Runs the machine for a few seconds, to find how many cells a run needs that does not fit.
     pub(super) fn look_ahead(&self) -> Result<Simulator<'_>, JobError> {
         let mut simulator = self.simulator();
-        memory::run(&mut simulator, self.options.steps.min(A_WHILE))?;
+        memory::run(&mut simulator, self.options.steps.min(LOOK_AHEAD))?;
         Ok(simulator)
     }
 
-    /// Refuses a run that has no answer.
+    /// Checks that a run has ended with an answer.
     pub(super) fn accepted(&self, simulator: &Simulator<'_>) -> Result<(), JobError> {
         match simulator.stopped() {
             Some(Outcome::Halted { accepting: true, .. }) => Ok(()),
@@ -168,14 +165,14 @@ impl TrainingParts {
         }
     }
 
-    /// The result of a machine that has halted.
+    /// Reads the result of a machine that has halted.
     pub(super) fn read(&self, finished: &Simulator<'_>) -> Simulated {
         let theta = read_theta(&self.learner, &self.layout, self.primary.n_weights(), finished);
         Simulated { machine_steps: finished.steps(), theta }
     }
 }
 
-/// The weights that a machine has left on its tape.
+/// Reads the weights that a machine has left on its tape.
 pub(crate) fn read_theta(
     learner: &Learner,
     layout: &DataLayout,
@@ -202,7 +199,7 @@ fn layout(primary: &dyn Primary, table: &Table, format: NumberFormat) -> Result<
     Ok(layout)
 }
 
-/// Subtracting r from a label and adding it again must not change its bits.
+/// Checks that subtracting r from a label and adding it again does not change the label's bits.
 fn check_offset(offset: f64, labels: &Values, format: NumberFormat) -> Result<(), JobError> {
     // The tape sees (y - r) + r.
     let seen: Vec<f64> = labels.data.iter().map(|y| (y - offset) + offset).collect();
@@ -212,7 +209,7 @@ fn check_offset(offset: f64, labels: &Values, format: NumberFormat) -> Result<()
     Ok(())
 }
 
-/// |y - r|^2 must reach eps, or the first switch never opens.
+/// Checks that |y - r|^2 is at least eps; otherwise the first switch never opens.
 fn check_labels(extended: &Extended, labels: &Values) -> Result<(), JobError> {
     let offset = extended.label_offset();
     let found: f64 = labels.data.iter().map(|y| (y - offset) * (y - offset)).sum();
@@ -223,7 +220,7 @@ fn check_labels(extended: &Extended, labels: &Values) -> Result<(), JobError> {
     Ok(())
 }
 
-/// A power of two r at which 1/2 |r - y|^2 is above every loss that follows, for all labels of the format.
+/// Returns a power of two r for which 1/2 |r - y|^2 exceeds every later loss, for all labels of the format.
 fn monotone_offset(extended: &Extended, layout: &DataLayout) -> f64 {
     let largest = layout.format.largest_magnitude();
     let n = f64::from(u32::try_from(layout.n_samples * layout.n_labels).unwrap_or(u32::MAX));

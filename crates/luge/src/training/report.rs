@@ -25,7 +25,7 @@ pub struct TrainingReport {
     /// How training ended.
     #[serde(flatten, serialize_with = "json::outcome")]
     pub outcome: Outcome,
-    /// Steps that the machine has made.
+    /// Steps of the machine.
     pub machine_steps: Step,
     /// The weights of the primary network.
     pub theta: Vec<f64>,
@@ -34,13 +34,14 @@ pub struct TrainingReport {
     /// Rows whose class the network predicts correctly, if the labels are classes: -1 and 1, 0 and 1, or a 1 among zeros.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classified: Option<usize>,
-    /// The score on the rows that were held out.
+    /// The score on the held-out rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tested: Option<Score>,
-    /// The largest distance of the weights from the values they stand for, over the run; `None` where no weights stand for cells and heads.
+    /// The largest distance during the run between a weight of a cell or head and the value that it represents; `None` if there
+    /// are no such weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
-    /// The digest of all vertices visited.
+    /// The digest of the visited vertices.
     #[serde(serialize_with = "json::path")]
     pub path: u64,
     /// How long training took, with every iterate compared.
@@ -49,9 +50,9 @@ pub struct TrainingReport {
     /// All trained weights.
     #[serde(skip)]
     pub parameters: Vec<SparseValues>,
-    /// What was proved.
+    /// The claims about the run.
     pub certificate: Certificate,
-    /// The engine that trained, and why that one.
+    /// The engine, and why it was chosen.
     #[serde(flatten)]
     pub chosen: Chosen,
 }
@@ -66,77 +67,78 @@ pub(super) struct End {
     loss: f64,
     /// The claim that the network outputs what the primary network does.
     output: Claim,
-    /// Whether the hidden tapes hold what the machine is given, on the graph, where every step was looked at.
+    /// Whether the hidden tapes of the graph hold the machine's input; checked only if every step was observed.
     tapes_read: bool,
 }
 
-/// The network's weights after a run; cell 0 of the engine's tapes lies `shift` cells into the network's. `None` if they do not fit.
+/// Returns the network's weights after a run; `None` if they do not fit the network. Cell 0 of the engine's tapes is cell
+/// `shift` of the network's.
 pub(super) fn end_weights(
-    lesson: &PreparedTraining,
-    followed: &FinishedRun<'_>,
+    prepared: &PreparedTraining,
+    run: &FinishedRun<'_>,
     shift: &[Cell],
 ) -> Option<Vec<SparseValues>> {
     match shift.iter().all(|&shift| shift == 0) {
-        true => followed.engine.sparse_parameters(),
-        false => followed.snapshot.trimmed().weights_of(lesson.extended().network(), shift),
+        true => run.engine.sparse_parameters(),
+        false => run.snapshot.trimmed().weights_of(prepared.extended().network(), shift),
     }
 }
 
 impl End {
-    /// Evaluates the network with these weights after a run; with its initial weights if there are none.
+    /// Evaluates the network after a run, with these weights, or with its initial weights if there are none.
     pub(super) fn of(
-        lesson: &PreparedTraining,
+        prepared: &PreparedTraining,
         parameters: Option<Vec<SparseValues>>,
         simulated: Option<&Simulated>,
         looked_at: bool,
     ) -> Self {
         let left_window = parameters.is_none();
-        let parameters = parameters.unwrap_or_else(|| lesson.extended().initial().to_vec());
-        let (network, nodes) = (lesson.extended().network(), lesson.extended().nodes());
-        let asked = [nodes.theta, nodes.out, network.loss()];
-        let values = evaluate_some(network, &parameters, &lesson.inputs(), &asked);
+        let parameters = parameters.unwrap_or_else(|| prepared.extended().initial().to_vec());
+        let (network, nodes) = (prepared.extended().network(), prepared.extended().nodes());
+        let wanted = [nodes.theta, nodes.out, network.loss()];
+        let values = evaluate_some(network, &parameters, &prepared.inputs(), &wanted);
         let (theta, out, loss) = (values[0].data.clone(), values[1].clone(), values[2].data[0]);
-        let output = output_equals_primary(lesson, &parameters, (&theta, &out), simulated);
-        let tapes_read = !looked_at || lesson.hidden_tapes_are_the_machines();
+        let output = output_equals_primary(prepared, &parameters, (&theta, &out), simulated);
+        let tapes_read = !looked_at || prepared.hidden_tapes_are_the_machines();
         Self { parameters, left_window, theta, out, loss, output, tapes_read }
     }
 }
 
 impl TrainingReport {
-    /// The report of a run.
+    /// Builds the report of a run.
     pub(super) fn conclude(
-        lesson: &PreparedTraining,
-        mut followed: FinishedRun<'_>,
+        prepared: &PreparedTraining,
+        mut run: FinishedRun<'_>,
         gradient: &GradientCheck,
         end: End,
     ) -> Self {
-        let engine = &followed.engine;
+        let engine = &run.engine;
         // A run that was interrupted has not widened its network.
-        if end.left_window && !matches!(followed.outcome, Outcome::Interrupted { .. }) {
-            followed.record.differs(engine.steps(), &Mismatch::LeftWindow);
+        if end.left_window && !matches!(run.outcome, Outcome::Interrupted { .. }) {
+            run.record.differs(engine.steps(), &Mismatch::LeftWindow);
         }
         // The loss that the engine reports once the machine has halted must be the network's.
-        let halted = followed.record.halted.filter(|_| gradient.seen.is_some());
+        let halted = run.record.halted.filter(|_| gradient.seen.is_some());
         if let Some(loss) = halted.filter(|&loss| !near(end.loss, loss)) {
             let why = format!("the network ends with the loss {}, the run reports {loss}", end.loss);
-            followed.record.differs(engine.steps(), &why);
+            run.record.differs(engine.steps(), &why);
         }
         Self {
-            outcome: followed.outcome,
-            machine_steps: followed.simulator.steps(),
+            outcome: run.outcome,
+            machine_steps: run.simulator.steps(),
             train_loss: end.loss,
-            classified: lesson.table().right_rows(&end.out),
-            tested: lesson.table().held_out.as_ref().and_then(|held_out| {
-                let out = lesson.predictor(&end.theta).predict(&held_out.features);
+            classified: prepared.table().right_rows(&end.out),
+            tested: prepared.table().held_out.as_ref().and_then(|held_out| {
+                let out = prepared.predictor(&end.theta).predict(&held_out.features);
                 held_out.preparation.score(&out, &held_out.labels)
             }),
-            trained_in: followed.trained_in,
-            drift: followed.record.drift,
-            certificate: certify(lesson, &followed, gradient, (end.output, end.tapes_read)),
+            trained_in: run.trained_in,
+            drift: run.record.drift,
+            certificate: certify(prepared, &run, gradient, (end.output, end.tapes_read)),
             theta: end.theta,
             parameters: end.parameters,
-            path: followed.path,
-            chosen: followed.chosen,
+            path: run.path,
+            chosen: run.chosen,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A program's variables in the network's weights: which weight holds which bit, and their values at any step of a run.
+//! Finds a program's variables in the network's weights: which weight holds which bit, and the values at any step of a run.
 
 use luge_landscape::Learner;
 use luge_machine::{Access, Cell, Step, TapeId};
@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::PreparedTraining;
 use crate::{job::JobError, run::engine::EngineError};
 
-/// Where the weights of a variable lie: bit `b` of element `e` is the weight in row `row` and column `first + e * pitch + b` of a
+/// Which weights hold a variable: bit `b` of element `e` is the weight in row `row` and column `first + e * pitch + b` of a
 /// block, the lowest bit first, 1 for a one and -1 for a zero.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct VariableWeights {
@@ -17,7 +17,7 @@ pub struct VariableWeights {
     pub name: String,
     /// The block of weights.
     pub block: &'static str,
-    /// The row of its binary tape among those that are written.
+    /// The row of its binary tape among the writable ones.
     pub row: usize,
     /// The column of its lowest bit.
     pub first: Cell,
@@ -29,14 +29,14 @@ pub struct VariableWeights {
     pub fraction: Option<u32>,
     /// The elements of an array; `None` for a single value.
     pub length: Option<usize>,
-    /// The first and the last line of the program in which the name stands for this.
+    /// The first and the last line of the program in which the name means this variable.
     pub lines: (u32, u32),
     /// The machine's tape.
     pub tape: String,
 }
 
 impl VariableWeights {
-    /// The weights of a learner's variables in a network whose first column stands for these cells.
+    /// Finds the weights of a learner's variables in a network whose first column holds these cells.
     pub(crate) fn of(variables: &[Variable], learner: &Learner, first_cells: &[Cell]) -> Vec<Self> {
         let tapes = learner.lowered().normal.machine().tapes();
         let place = |variable: &Variable| {
@@ -59,14 +59,14 @@ impl VariableWeights {
     }
 }
 
-/// The binary tape that holds a variable.
+/// Returns the binary tape that holds a variable.
 fn track(learner: &Learner, variable: &Variable) -> Option<usize> {
     learner.lowered().tracks(variable.tape).next().map(TapeId::index)
 }
 
 impl PreparedTraining {
-    /// The values of variables, read from the weights, after each of these numbers of gradient steps, which must be ascending: for each step
-    /// and each variable its elements. Steps after the end have the final values.
+    /// Reads the values of variables from the weights after each of these numbers of gradient steps, which must be ascending.
+    /// Returns for each step and each variable its elements; after the end of the run, the final values.
     ///
     /// # Errors
     /// If the engine cannot be opened or cannot compute a gradient.

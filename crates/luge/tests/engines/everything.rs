@@ -180,7 +180,7 @@ fn of_a_machine_with_twelve_tapes() {
     }
 }
 
-/// All 47,176,870 steps, each beside the simulator; where everything is checked, on every landscape.
+/// All 47,176,870 steps, each compared with the simulator; with `LUGE_TEST=exhaustive` on every landscape.
 #[test]
 fn of_the_five_state_champion() {
     let all = luge_suite::asked_for("exhaustive");
@@ -203,7 +203,7 @@ fn of_the_five_state_champion() {
     }
 }
 
-/// `--cells` limits how many cells a tape comes to need, wherever they lie.
+/// `--cells` limits the number of cells of a tape, wherever they are.
 #[test]
 fn within_a_limit_on_cells() {
     let champion = machine("1RB1LB_1LA0LC_1RZ1LD_1RD0RA");

@@ -1,4 +1,4 @@
-//! Every engine beside the simulator.
+//! Compares every engine with the simulator, step by step.
 
 use luge::{run::step_checker::StepChecker, trace::TraceOptions};
 use luge_landscape::{LandscapeKind, VertexSet};
@@ -155,7 +155,7 @@ fn on_random_machines_with_up_to_six_tapes() {
     );
 }
 
-/// Macrosteps are made at once; wherever a run is interrupted it stands where the simulator stands.
+/// Wherever a run of macrosteps is interrupted, the engine is in the simulator's configuration.
 #[test]
 fn interrupted_anywhere() {
     let machine = machine(FOUR_STATES);

@@ -39,7 +39,7 @@ impl Draws {
 }
 
 /// A machine with 2 to 16 tapes. Its states look at one or two of them, or none; some write what they did not look at, and half of
-/// their rules go on in the same state.
+/// their rules continue in the same state.
 fn walker(seed: u64) -> (Machine, Input) {
     let mut draws = Draws(ChaCha8Rng::seed_from_u64(seed));
     let n_tapes = 2 + draws.below(15);

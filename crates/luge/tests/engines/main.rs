@@ -1,4 +1,4 @@
-//! The fast engines, held to the dense one and to the simulator.
+//! Compares the fast engines with the dense engine and with the simulator.
 
 #[path = "../../../luge-machine/tests/random_machines/mod.rs"]
 mod random_machines;

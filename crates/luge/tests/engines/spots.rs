@@ -1,4 +1,4 @@
-//! Where the dense engine cannot run a whole job it looks at spots: from recorded snapshots it agrees for 50 steps each.
+//! Compares the dense engine with runs that are too long for it: for 50 steps from each of some recorded snapshots.
 
 use luge_landscape::{Landscape, LandscapeKind, LandscapeOptions};
 use luge_machine::{
@@ -23,7 +23,7 @@ use crate::{OUTSIDE, classroom::Classroom, machine, options, plan, start};
 const CHAMPION: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
 const N_STEPS: u64 = 50;
 
-/// The dense engine from where the exact one is, on a network wide enough for the steps to come, beside exact and sparse.
+/// Compares the dense engine, from the exact engine's position and on a network wide enough for the next steps, with exact and sparse.
 fn agree_from(kind: LandscapeKind, at: u64) {
     let machine = machine(CHAMPION);
     let plan =
@@ -156,7 +156,7 @@ fn a_step_that_is_not_the_gradients_is_found() {
     assert!(matches!(far, Err(SpotError::NotOneStep { before: 0, after: 5 })));
 }
 
-/// On wide networks columns that are alike are evaluated once: the verdict on every step, right or wrong, is that of all columns.
+/// On wide networks equal columns are evaluated once; the verdict on every step, right or wrong, is that of all columns.
 #[test]
 fn columns_taken_together_give_the_verdict_of_all_columns() {
     let mut n_wrong = 0;
@@ -301,7 +301,7 @@ fn an_open_block_is_noticed_whatever_the_symbols() {
         [false, true].map(|fill| check.look(&situation, fill, HeadColumn::Inside, false).is_ok())
     };
     assert_eq!(looks(network), [true; 2]);
-    // The second block opens as well, and its vertices for symbols that are alike never fire.
+    // The second block opens as well, and its vertices for equal symbols never fire.
     let (id, map, of) = map_of(network, Arcs::NextBlock);
     let entries = arcs_of(map).into_iter().chain([(1, vertex as usize, 1.0)]);
     let opened = LinearMap::new(map.n_outputs(), map.n_inputs(), entries);

@@ -36,7 +36,7 @@ fn labels_are_rounded_only_on_the_tape() {
     }
 }
 
-/// Labels that are large beside the smallest number of their format: |y|^2 is more than 2^53 times eps.
+/// Labels that are large compared with the smallest number of their format: |y|^2 exceeds 2^53 eps.
 #[test]
 fn labels_far_above_the_smallest_number() {
     let tables = [

@@ -17,7 +17,7 @@ fn start_on(room: &Classroom, lesson: &PreparedTraining, numbers: &[f64], head: 
     lesson.window().configuration(&Simulator::new(machine, &input)).expect("a start inside the window")
 }
 
-/// Item 7: without a start vertex somebody has to choose the initial configuration, and thereby the labels.
+/// Item 7: without a start vertex the initial configuration, and so the labels, would have to be chosen in advance.
 #[test]
 fn landscape_a_without_a_start_vertex_does_not_see_the_labels() {
     let room = Classroom::keep();
@@ -39,7 +39,7 @@ fn landscape_a_without_a_start_vertex_does_not_see_the_labels() {
             hand.train(1),
             Outcome::Converged { steps: lesson.simulated().expect("an answer").machine_steps + 1 }
         );
-        // The labels are in z, and nothing has looked at them.
+        // The labels are in z, and nothing has read them.
         let r = extended.label_offset();
         assert_eq!(hand.labels(), [-2.0 - r, 1.0 - r]);
         assert_eq!(hand.theta(), [guess, 0.0], "the machine ran on the labels that were guessed");

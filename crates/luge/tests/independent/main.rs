@@ -101,7 +101,7 @@ impl Exported {
         write(name, graph, &self.run, self.task.csv);
     }
 
-    /// What JAX makes of a graph that stands where this one stood.
+    /// What JAX reports about a changed graph.
     fn check(&self, name: &str, graph: &Value) -> Value {
         self.write(name, graph);
         ask_jax(name, self.task.features, "y")
@@ -196,7 +196,7 @@ fn heaviest(values: &Values) -> usize {
     (0..values.data.len()).fold(0, first_of_largest)
 }
 
-/// The fields that an operation has beside name, op, shape and operands.
+/// The fields of an operation in addition to name, op, shape and operands.
 fn attributes(op: &str) -> &'static [&'static str] {
     match op {
         "parameter" => &["parameter"],
@@ -365,7 +365,7 @@ fn flip_gate(exported: &Exported, vertex: &Value) -> Value {
     graph
 }
 
-/// A check that passes whatever the graph says would be worth nothing.
+/// The check must fail if the graph is wrong.
 #[test]
 fn jax_notices_a_corrupted_graph() {
     if !jax_is_asked() {

@@ -1,4 +1,4 @@
-//! Eleven kinds of learners that do not ship, written in Sled: each is trained and certified, and most are held to a plain
+//! Eleven kinds of learners that do not ship, written in Sled: each is trained and certified, and most are compared with a plain
 //! implementation in integers.
 
 use std::ops::ControlFlow;

@@ -139,7 +139,7 @@ fn ties_stay() {
     assert_eq!(engine.parameters().expect("parameters")[0], Values::unit(3, 2));
 }
 
-/// A trace on the ReLU form with so many copies of every state.
+/// A trace on the ReLU form with this many copies of every state.
 fn with_copies(line: &str, n_copies: u32, no_self_edges: bool) -> Trace {
     let corrections = printed(|c| (c.n_copies, c.no_self_edges) = (n_copies, no_self_edges));
     let options = TraceOptions { corrections, steps: Some(40), ..options(LandscapeKind::Relu) };

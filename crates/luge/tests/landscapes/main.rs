@@ -51,7 +51,7 @@ fn trace(machine: &Machine, input: &Input, options: &TraceOptions) -> Trace {
     trace.unwrap_or_else(|e| panic!("{options:?}: {e}"))
 }
 
-/// Training without the simulator beside it: how it ended, and what every iterate stands for.
+/// Trains without the simulator: returns how training ended, and the configuration of every iterate.
 fn follow(
     landscape: &Landscape,
     start: &Configuration,

@@ -134,7 +134,7 @@ fn training_meets_every_short_case() {
     assert!(inside + 6 >= short.len(), "landscape A: only {inside} of {}", short.len());
 }
 
-/// The simulator on the source machine is held to the same numbers.
+/// The simulator on the source machine gives the same numbers.
 #[test]
 fn the_simulator_makes_the_same_number_of_steps() {
     for case in luge_suite::cases("") {

@@ -49,7 +49,7 @@ pub(crate) fn certificate((landscape, carrier, engine): Run, vertices: VertexSet
         target: vec!["y".to_owned()],
         features: None,
         saturate: false,
-        asked: DataOptions::default(),
+        prepare: DataOptions::default(),
     };
     let mut job = TrainJob::new(source, data);
     job.options = TrainingOptions { landscape, carrier, engine, vertices, ..job.options };
@@ -160,7 +160,7 @@ pub(crate) fn agreement_on_flat_landscapes() {
 /// Dense and sparse agree until the machine has halted and stays, and where the level of rest is that of running: then
 /// every slope is 0 and the tie stays.
 pub(crate) fn agreement_at_rest() {
-    // A halted vertex that looks at nothing is pulled elsewhere: only where it knows all symbols there are ties.
+    // A halted vertex that looks at no tape is pulled elsewhere; ties need a vertex that knows all symbols.
     let all = (LandscapeKind::Compact, VertexSet::All);
     let (landscape, parameters, inputs) = on_two_tapes(all, None, 40);
     let network = landscape.network();
@@ -202,7 +202,7 @@ pub(crate) fn agreement_on_other_landscapes() {
 /// A machine none of whose states follows itself.
 const NO_LOOPS: &str = "1RB1LB_1LA1RZ";
 
-/// A head that stays where it has written and puts the same again, beside one that moves.
+/// A machine with a head that stays and writes the same symbol again, and one that moves.
 const STAYING: &str = "machine\ntape a: 0 1 blank 0\ntape b: 0 1 blank 0\nstart: go\ngo:\n  0 * -> 1 *, S R, walk\n  1 * -> 0 *, S R, walk\nwalk:\n  * 0 -> 1 *, S R, walk\n  * 1 -> * *, S S, end\nend: accept\n";
 
 /// The landscape with one of its terms multiplied.

@@ -1,4 +1,4 @@
-//! Faults in the graph alone: a node is altered when the network is finished, and nobody is told.
+//! Plants faults in the graph alone: a node is changed after the network is built.
 
 use luge::run::engine::EngineChoice as PrepareOptions;
 use luge_landscape::{Carrier, LandscapeKind, VertexSet};

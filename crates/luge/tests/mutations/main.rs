@@ -102,7 +102,7 @@ const FAULTS: &[Fault] = &[
         Equivalent("no loss of a run lies on the ramp of the switch"),
     ),
     ("epsilon", None, Refused(COMPACT_SPARSE)),
-    // What the recogniser looks at.
+    // What the recogniser reads.
     ("stop not looked for", Some(what_is_missing_is_not_recognised), REFUSED_BEFORE),
     ("gate not looked at", Some(what_is_missing_is_not_recognised), REFUSED_BEFORE),
     // The legality of exact.

@@ -212,7 +212,7 @@ fn numbers_that_the_engine_makes_up_are_refused() {
     assert!(why.contains("at rest the network has the loss"), "{why}");
 }
 
-/// The dense engine's digest is held to the machine's vertices.
+/// The dense engine's digest is compared with the machine's vertices.
 #[test]
 fn a_digest_that_the_dense_engine_makes_up_is_refused() {
     let mut job = TrainJob::of(Source::open("mean").expect("a learner")).expect("its data");

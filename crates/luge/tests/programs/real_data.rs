@@ -1,4 +1,4 @@
-//! Learners on data that people have measured, beside plain implementations in floating point.
+//! Compares learners on measured data with plain implementations in floating point.
 
 use luge::{
     data::PrepareOptions,
@@ -277,7 +277,7 @@ fn early_stopping() {
             best.clone_from(&w);
         }
     }
-    // Errors of late rounds differ by less than bits are worth: the round that is best may be another one.
+    // Errors of late rounds differ by less than the format resolves, so another round may be the best.
     close(&ran.weights(), &best, 0.01);
     assert!((squares(&ran.weights()) - least).abs() < 0.001 * least);
 }
@@ -286,7 +286,8 @@ fn early_stopping() {
 fn job(learner: &str, csv: &str, target: &[&str], features: Option<Vec<String>>, format: &str) -> TrainJob {
     let target = target.iter().map(|&target| target.to_owned()).collect();
     let (name, text) = ("a table".to_owned(), csv.to_owned());
-    let data = Data::Csv { name, text, target, features, saturate: false, asked: PrepareOptions::default() };
+    let data =
+        Data::Csv { name, text, target, features, saturate: false, prepare: PrepareOptions::default() };
     let mut job = TrainJob::new(Source::open(learner).expect("a learner that ships"), data);
     job.options.format = format.parse().expect("a format");
     job

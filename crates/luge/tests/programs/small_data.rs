@@ -73,7 +73,7 @@ fn sgd_linear() {
 fn nearest_centroid() {
     let ran = ran("nearest_centroid");
     let class = |sample: &[i64]| (0..3).find(|k| sample[4 + k] > 0).expect("a learner that ships");
-    // Plain means of the measurements as they stand in the file.
+    // The means of the measurements in the file.
     let row = |i: usize| &ran.table.features.data[4 * i..4 * i + 4];
     let mut centroids = vec![vec![0.0; 4]; 3];
     for (i, sample) in ran.samples.iter().enumerate() {
@@ -263,7 +263,7 @@ fn parity_job(csv: String) -> TrainJob {
         target: vec!["y".to_owned()],
         features: None,
         saturate: false,
-        asked: PrepareOptions::default(),
+        prepare: PrepareOptions::default(),
     };
     TrainJob::new(Source::open("parity_elimination").expect("a learner that ships"), data)
 }

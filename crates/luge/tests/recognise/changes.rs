@@ -19,7 +19,7 @@ impl fmt::Display for StepDelta {
 /// Lists with more entries than this are changed at every n-th place only.
 const MAX_ENTRIES: usize = 160;
 
-/// Every altered network that is one change away. Nodes nobody looks at are left alone.
+/// Every network that differs by one change. Nodes that nothing reads are not changed.
 pub(crate) fn all_changes(network: &Network) -> impl Iterator<Item = (StepDelta, Network)> + '_ {
     let used = used(network);
     let nodes = network.numbered_nodes().filter(move |(id, _)| used[id.index()]);

@@ -71,7 +71,7 @@ impl Case {
         let shift = vec![0; engine.snapshot().tapes.len()];
         let forgives = engine.name() == "exact" && engine.rounding() > 0.0;
         for step in 0..=N_STEPS {
-            // A run that leaves the network's cells goes on alone.
+            // A run that leaves the network's cells continues without it.
             let Some(weights) = engine.snapshot().parameters_of(network, &shift) else { break };
             if at_the_edge(&engine.snapshot(), network) {
                 break;

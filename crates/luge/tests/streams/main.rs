@@ -270,7 +270,7 @@ fn tables_and_streams_are_told_apart() {
         target: vec!["y".into()],
         features: None,
         saturate: false,
-        asked: luge::data::PrepareOptions::default(),
+        prepare: luge::data::PrepareOptions::default(),
     };
     let learner = open("stream_mean");
     let refused = luge::TrainJob::new(learner, data).prepare().map(|_| ()).unwrap_err().to_string();

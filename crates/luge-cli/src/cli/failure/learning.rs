@@ -10,7 +10,7 @@ use crate::cli::command_prelude::*;
 failures! {
     for TableError(error, problem) {
         error Csv "give a CSV file with a header line and the same number of fields in every line";
-        error AskedTwice "name every column once";
+        error NamedTwice "name every column once";
         error Twice "give every column a name of its own";
         error FeatureAndTarget "leave the target out of --features";
         error NoFeatures "name at least one column that is not the target with --features";

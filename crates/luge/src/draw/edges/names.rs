@@ -3,7 +3,7 @@
 use luge_landscape::{Configuration, Control, Landscape};
 use luge_machine::{Machine, SymbolId, TapeId, lowering::Lowered};
 
-/// Most cells of a tape that a name shows.
+/// The most cells of a tape in a name.
 const MAX_CELLS: usize = 24;
 
 pub(super) struct Names<'a> {
@@ -22,7 +22,7 @@ impl Names<'_> {
         }
     }
 
-    /// `B 01[1]0`: state B, the tape's cells, the head's in brackets, outer blanks left out.
+    /// `B 01[1]0`: state B and the tape's cells without outer blanks, with the head's cell in brackets.
     fn of_configuration(&self, configuration: &Configuration) -> String {
         let normal = self.lowered.normal.machine();
         let mut name = normal.state(configuration.state).name.clone();
@@ -51,8 +51,8 @@ impl Names<'_> {
         name
     }
 
-    /// The source's symbol in every cell of the network's tracks for a tape; `#` where the bits stand for none. In strict
-    /// mode every other cell belongs to no cell of the source, and holds the blank's bits.
+    /// Returns the machine's symbol in every cell of the network's tracks for a tape, or `#` if the bits encode none. In strict
+    /// mode every second cell belongs to no cell of the machine and holds the blank's bits.
     fn symbols(&self, configuration: &Configuration, tape: TapeId) -> Vec<&str> {
         let symbol = |cell: usize| {
             let bit = |track: TapeId| SymbolId(u8::from(configuration.tapes[track.index()][cell]));
@@ -68,8 +68,8 @@ fn visible(symbol: &str) -> &str {
     if symbol == " " { "␣" } else { symbol }
 }
 
-/// `B 1`: state B on symbol 1. A state with copies says which: `B[2] 1`. A tape that the state does not look at is `*`; a state
-/// that looks at none has its name alone.
+/// `B 1`: state B on symbol 1. With copies of states: `B[2] 1`. A tape that the state does not look at is `*`; a state that looks
+/// at no tape is its name alone.
 pub(super) fn of_control(machine: &Machine, lowered: &Lowered, control: &Control, vertex: usize) -> String {
     let normal = lowered.normal.machine();
     let vertex = control.at(vertex);
@@ -91,7 +91,7 @@ pub(super) fn of_control(machine: &Machine, lowered: &Lowered, control: &Control
         name.push(' ');
         match symbol {
             Some(symbol) => name.push_str(visible(machine.tape(tape).alphabet.name(symbol))),
-            // Bits that stand for no symbol: the vertex exists, but no run comes here.
+            // The bits encode no symbol: the vertex exists, but no run visits it.
             None => {
                 let bits = lowered.tracks(tape).map(|track| if bit(track).0 == 1 { '1' } else { '0' });
                 name.push('#');

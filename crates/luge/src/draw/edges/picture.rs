@@ -1,17 +1,17 @@
-//! The edges as a chart.
+//! Draws the edges as a chart.
 
 use luge_landscape::LandscapeKind;
 
 use super::{Edge, OutgoingEdges};
 use crate::draw::plot::{Axis, Chart, Stroke, numeral};
 
-/// Pieces an edge is drawn in: the kinks of every landscape lie at multiples of 1/8.
+/// The pieces of the line for an edge: the kinks of every landscape lie at multiples of 1/8.
 const PIECES: u32 = 64;
 /// Up to this many edges all are drawn.
 const MAX_DRAWN: usize = 64;
-/// The number of other edges that are drawn if there are more.
+/// How many other edges are drawn if there are more.
 const MAX_OTHERS: usize = 30;
-/// Candidates and predecessors that are drawn, of each.
+/// How many candidates, and how many predecessors, are drawn if there are more.
 const MAX_RELATED: usize = 16;
 
 const SUCCESSOR: Stroke = Stroke { colour: "#0b5cad", width: 3.6, dashes: "" };
@@ -20,42 +20,42 @@ const PREDECESSOR: Stroke = Stroke { colour: "#7b3fa0", width: 1.8, dashes: "6 4
 const OTHER: Stroke = Stroke { colour: "#b8c0c8", width: 1.1, dashes: "" };
 const HERE: &str = "#1f2933";
 
-/// What an edge is drawn as.
+/// The role of an edge in the chart.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum Role {
     Successor,
     Candidate,
     Predecessor,
     Other,
 }
 
-fn part(edge: &Edge) -> Part {
+fn role(edge: &Edge) -> Role {
     match edge {
-        Edge { successor: true, .. } => Part::Successor,
-        Edge { candidate: true, .. } => Part::Candidate,
-        Edge { predecessor: true, .. } => Part::Predecessor,
-        _ => Part::Other,
+        Edge { successor: true, .. } => Role::Successor,
+        Edge { candidate: true, .. } => Role::Candidate,
+        Edge { predecessor: true, .. } => Role::Predecessor,
+        _ => Role::Other,
     }
 }
 
 impl OutgoingEdges<'_> {
-    /// Draws the loss along the edges: the successor above all others.
+    /// Draws the loss along the edges, with the successor on top.
     pub fn draw(&self, title: &str) -> String {
-        let most = |part| match part {
+        let most = |role| match role {
             _ if self.edges.len() <= MAX_DRAWN => usize::MAX,
-            Part::Successor => 1,
-            Part::Candidate | Part::Predecessor => MAX_RELATED,
-            Part::Other => MAX_OTHERS,
+            Role::Successor => 1,
+            Role::Candidate | Role::Predecessor => MAX_RELATED,
+            Role::Other => MAX_OTHERS,
         };
-        let of = |wanted: Part| self.edges.iter().filter(move |edge| part(edge) == wanted).take(most(wanted));
-        let parts = [
-            (Part::Other, OTHER),
-            (Part::Candidate, CANDIDATE),
-            (Part::Predecessor, PREDECESSOR),
-            (Part::Successor, SUCCESSOR),
+        let of = |wanted: Role| self.edges.iter().filter(move |edge| role(edge) == wanted).take(most(wanted));
+        let roles = [
+            (Role::Other, OTHER),
+            (Role::Candidate, CANDIDATE),
+            (Role::Predecessor, PREDECESSOR),
+            (Role::Successor, SUCCESSOR),
         ];
         let curves: Vec<(Stroke, Vec<(f64, f64)>)> =
-            parts.iter().flat_map(|&(part, stroke)| of(part).map(move |e| (stroke, self.curve(e)))).collect();
+            roles.iter().flat_map(|&(role, stroke)| of(role).map(move |e| (stroke, self.curve(e)))).collect();
         let heights = curves.iter().flat_map(|(_, curve)| curve.iter().map(|point| point.1));
         let y = Axis::over("loss", heights.chain([self.loss()])).with_room();
         let x = Axis::over("fraction of the way to the other vertex", [0.0, 1.0]).with_room();
@@ -66,15 +66,15 @@ impl OutgoingEdges<'_> {
         chart.dot((0.0, self.loss()), 5.5, HERE);
 
         chart.explain_dot(HERE, &format!("here: {}", self.name));
-        for edge in of(Part::Successor) {
+        for edge in of(Role::Successor) {
             chart.explain(SUCCESSOR, &format!("successor: {}", edge.name));
             chart.dot((1.0, edge.end_loss), 5.5, SUCCESSOR.colour);
         }
-        self.explain(&mut chart, CANDIDATE, of(Part::Candidate).collect(), "rival");
-        self.explain(&mut chart, PREDECESSOR, of(Part::Predecessor).collect(), "predecessor");
-        let n_others = of(Part::Other).count();
+        self.explain(&mut chart, CANDIDATE, of(Role::Candidate).collect(), "rival");
+        self.explain(&mut chart, PREDECESSOR, of(Role::Predecessor).collect(), "predecessor");
+        let n_others = of(Role::Other).count();
         if n_others > 0 {
-            let all = self.edges.iter().filter(|edge| part(edge) == Part::Other).count();
+            let all = self.edges.iter().filter(|edge| role(edge) == Role::Other).count();
             let all = all + self.n_edges - self.edges.len();
             let shown = if n_others < all { format!("{n_others} of {all}") } else { all.to_string() };
             chart.explain(OTHER, &format!("{shown} others"));
@@ -82,7 +82,7 @@ impl OutgoingEdges<'_> {
         chart.finish()
     }
 
-    /// Names the first three edges of a part, and counts the rest.
+    /// Adds the first three edges of a role to the legend, and counts the others.
     fn explain(&self, chart: &mut Chart, stroke: Stroke, edges: Vec<&Edge>, what: &str) {
         const NAMED: usize = 3;
         for edge in edges.iter().take(NAMED) {

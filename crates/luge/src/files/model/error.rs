@@ -8,7 +8,7 @@ use crate::{files::FileError, job::JobError};
 /// Why a file is not a model, or a model cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// The system refused.
+    /// The file cannot be read or written.
     #[error(transparent)]
     Io(#[from] FileError),
     /// Not a safetensors file.
@@ -20,13 +20,13 @@ pub enum ModelError {
         #[source]
         reason: safetensors::SafeTensorError,
     },
-    /// A safetensors file that Luge did not write, or a model of another kind.
-    #[error("{name} is a safetensors file, but not a model of luge: its metadata have no `{key}` entry")]
-    NotOurs {
+    /// Not a model of this kind and version, or a block of weights that is missing or has another form.
+    #[error("{name} {problem}")]
+    Invalid {
         /// The file.
         name: String,
-        /// The entry.
-        key: &'static str,
+        /// What is wrong with it.
+        problem: String,
     },
     /// Metadata that do not parse.
     #[error("cannot read the metadata of {name}: {reason}")]
@@ -36,33 +36,13 @@ pub enum ModelError {
         /// Why not.
         reason: String,
     },
-    /// Another version of the metadata.
-    #[error("{name} has version {found}, this program reads version {expected}")]
-    Version {
-        /// The file.
-        name: String,
-        /// What it has.
-        found: u32,
-        /// What it should have.
-        expected: u32,
-    },
-    /// A block of weights is missing or has another form.
-    #[error(
-        "{name} has no tensor `{tensor}` of two dimensions in f64, and none that is packed as its header says"
-    )]
-    Tensor {
-        /// The file.
-        name: String,
-        /// The block.
-        tensor: String,
-    },
-    /// A bit has changed since it was written.
+    /// The file has changed since it was written.
     #[error("{0} is damaged: its checksum does not match its metadata and weights")]
     Damaged(String),
     /// The machine in the file is not the one that was trained.
     #[error("the machine in the model does not match the digest that the model states")]
     MachineChanged,
-    /// The machine in the file does not read.
+    /// The machine in the file is invalid.
     #[error("cannot read the machine in the model: {}", first(.0))]
     Machine(Vec<Diagnostic>),
     /// The machine in the file is not a learner.
@@ -77,13 +57,13 @@ pub enum ModelError {
     /// Its data cannot be used, or its run cannot be repeated.
     #[error(transparent)]
     Job(#[from] JobError),
-    /// It was trained on a table.
+    /// The table that it was trained on is missing.
     #[error("the model was trained on a table, which is missing")]
     NoData,
     /// Another table.
     #[error("these are not the data that the model was trained on")]
     OtherData,
-    /// What it says does not fit together.
+    /// The parts of the model contradict each other.
     #[error("the model does not fit together: {0}")]
     Inconsistent(String),
     /// Sizes that no training run has.
@@ -106,6 +86,18 @@ pub enum ModelError {
         /// The primary network.
         primary: String,
     },
+}
+
+impl ModelError {
+    pub(super) fn invalid(name: &str, problem: String) -> Self {
+        Self::Invalid { name: name.to_owned(), problem }
+    }
+
+    /// A block of weights is missing or has another form.
+    pub(super) fn tensor(name: &str, tensor: &str) -> Self {
+        let form = "of two dimensions in f64, and none that is packed as its header says";
+        Self::invalid(name, format!("has no tensor `{tensor}` {form}"))
+    }
 }
 
 fn first(findings: &[Diagnostic]) -> String {

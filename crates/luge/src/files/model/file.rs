@@ -1,4 +1,4 @@
-//! Files of models: safetensors with all weights, and a card in the header, with a checksum over it and the weights.
+//! Reads and writes model files: safetensors with all weights, and a card in the header, with a checksum of both.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,11 +13,11 @@ use super::{
 };
 use crate::files::json::hexadecimal;
 
-/// What stands before and after the checksum; behind it come the contents. They are one entry of the file's header: several
-/// would be written in any order, and the same model would not always be the same bytes.
+/// The text before and after the checksum; the contents follow. All is one entry of the file's header, because several entries
+/// would be written in random order, and the same model would not always be the same bytes.
 const SEAL: [&str; 2] = ["{\"sha256\":\"", "\","];
 
-/// What the checksum covers beside the blocks: the card, and which blocks are packed.
+/// What the checksum covers in addition to the blocks: the card, and which blocks are packed.
 #[derive(Serialize, Deserialize)]
 struct Contents<C, P> {
     card: C,
@@ -33,7 +33,7 @@ struct Versioned {
 /// A block's name, shape and bytes.
 type Stored<'a> = (&'a str, &'a [usize], &'a [u8]);
 
-/// A file's bytes; messages call it `name`.
+/// Returns a file's bytes; messages call it `name`.
 pub(super) fn write<'b, C: Card>(
     name: &str,
     card: &C,
@@ -55,25 +55,25 @@ pub(super) fn write<'b, C: Card>(
     safetensors::serialize(views, Some(HashMap::from([(C::KEY.to_owned(), text)]))).map_err(refused)
 }
 
-/// Whether a file's bytes begin as those of a model with such a card.
+/// Whether a file's header has a card of this kind.
 pub(super) fn holds<C: Card>(bytes: &[u8]) -> bool {
     let header = SafeTensors::read_metadata(bytes);
     header.is_ok_and(|(_, header)| header.metadata().as_ref().is_some_and(|all| all.contains_key(C::KEY)))
 }
 
-/// The card in a file's bytes, and all weights by the name of their block.
+/// Reads the card and all weights, by the names of their blocks, from a file's bytes.
 pub(super) fn read<C: Card>(
     bytes: &[u8],
     name: &str,
 ) -> Result<(C, Vec<(String, SparseValues)>), ModelError> {
-    let name = name.to_owned();
-    let unsafe_tensors = |reason| ModelError::NotSafetensors { name: name.clone(), reason };
+    let unsafe_tensors = |reason| ModelError::NotSafetensors { name: name.to_owned(), reason };
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(unsafe_tensors)?;
     let Some(text) = header.metadata().as_ref().and_then(|metadata| metadata.get(C::KEY)) else {
-        return Err(ModelError::NotOurs { name, key: C::KEY });
+        let problem = "is a safetensors file, but not a model of luge: its metadata have no";
+        return Err(ModelError::invalid(name, format!("{problem} `{}` entry", C::KEY)));
     };
     let unreadable =
-        |error: serde_json::Error| ModelError::Metadata { name: name.clone(), reason: error.to_string() };
+        |error: serde_json::Error| ModelError::Metadata { name: name.to_owned(), reason: error.to_string() };
     // Earlier versions had only the card, or only its version, without a checksum.
     let sealed = unsealed(text);
     let versioned = match sealed {
@@ -83,27 +83,28 @@ pub(super) fn read<C: Card>(
     };
     let Versioned { version: found } = versioned.map_err(unreadable)?;
     if found != C::VERSION {
-        return Err(ModelError::Version { name, found, expected: C::VERSION });
+        let problem = format!("has version {found}, this program reads version {}", C::VERSION);
+        return Err(ModelError::invalid(name, problem));
     }
     let tensors = SafeTensors::deserialize(bytes).map_err(unsafe_tensors)?;
     let views = tensors.tensors();
     let blocks = views.iter().map(|(tensor, view)| (tensor.as_str(), view.shape(), view.data())).collect();
     if sealed.is_none_or(|(sum, sealed)| sum != checksum(sealed, blocks)) {
-        return Err(ModelError::Damaged(name));
+        return Err(ModelError::Damaged(name.to_owned()));
     }
     let contents: Contents<C, BTreeMap<String, Packed>> = serde_json::from_str(text).map_err(unreadable)?;
     let mut weights = Vec::new();
     for (tensor, view) in views {
         match tensors::read(&view, contents.packed.get(&tensor)) {
             Some(values) => weights.push((tensor, values)),
-            None => return Err(ModelError::Tensor { name, tensor }),
+            None => return Err(ModelError::tensor(name, &tensor)),
         }
     }
     weights.sort_by(|a, b| a.0.cmp(&b.0));
     Ok((contents.card, weights))
 }
 
-/// The metadata's text.
+/// Returns the text of the header's entry: the checksum and the contents.
 fn sealed(contents: &impl Serialize, blocks: Vec<Stored<'_>>) -> serde_json::Result<String> {
     let text = serde_json::to_string(contents)?;
     let text = text.strip_prefix('{').unwrap_or(&text);
@@ -111,7 +112,7 @@ fn sealed(contents: &impl Serialize, blocks: Vec<Stored<'_>>) -> serde_json::Res
     Ok([before, &checksum(text, blocks), after, text].concat())
 }
 
-/// The checksum of a model's metadata, and the text behind it.
+/// Splits the header's entry into the checksum and the text after it.
 fn unsealed(text: &str) -> Option<(&str, &str)> {
     let [before, after] = SEAL;
     text.strip_prefix(before)?.split_once(after)

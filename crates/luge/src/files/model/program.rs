@@ -1,4 +1,4 @@
-//! The program that a model's machine was compiled from, and how it is checked again.
+//! The program that a model's machine was compiled from.
 
 use luge_landscape::Learner;
 use luge_machine::Step;
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// A program as it was compiled.
+/// A program, with everything needed to compile it again.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Program {
     /// Its text.
@@ -25,7 +25,7 @@ pub struct Program {
     pub set: Vec<String>,
 }
 
-/// Why a model's program says nothing about the model.
+/// Why a model's program is not the program of its machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ProgramMismatch {
     /// It does not compile.
@@ -39,7 +39,7 @@ pub enum ProgramMismatch {
 }
 
 impl Program {
-    /// The program of a job, if its learner is one.
+    /// Returns the program of a job, if its learner is one.
     pub(super) fn of(job: &TrainJob) -> Option<Self> {
         let alone = program::is_program(&job.source) && job.program.is_none();
         alone.then(|| Self { text: job.source.text.clone(), set: job.set.clone() })
@@ -57,22 +57,18 @@ impl Program {
     ) -> Result<Outcome, ProgramMismatch> {
         self.compiled(card)?;
         let limit = machine_steps.saturating_mul(STATEMENTS_PER_STEP);
-        self.sized(&self.source(), card).interpret(table, limit).map_err(|_| ProgramMismatch::Broken)
+        self.sized(card).interpret(table, limit).map_err(|_| ProgramMismatch::Broken)
     }
 
-    pub(super) fn source(&self) -> Source {
-        Source::sled("the model's program", &self.text)
-    }
-
-    fn sized<'a>(&'a self, source: &'a Source, card: &TrainingCard) -> SizedSource<'a> {
+    pub(super) fn sized(&self, card: &TrainingCard) -> SizedSource {
+        let (source, set) = (Source::sled("the model's program", &self.text), self.set.clone());
         let sizes = (card.features.len(), card.labels.len());
-        SizedSource { source, set: &self.set, format: card.options.format, sizes }
+        SizedSource { source, set, format: card.options.format, sizes }
     }
 
-    /// The program compiled to the model's machine, and the learner that it is.
+    /// Compiles the program, which must give the model's machine.
     pub(super) fn compiled(&self, card: &TrainingCard) -> Result<(Compiled, Learner), ProgramMismatch> {
-        let source = self.source();
-        let compiled = self.sized(&source, card).compile().map_err(|_| ProgramMismatch::Broken)?;
+        let compiled = self.sized(card).compile().map_err(|_| ProgramMismatch::Broken)?;
         match Learner::new(&compiled.machine, Some(&compiled.input)) {
             Ok(learner) if learner.native_text() == card.machine => Ok((compiled, learner)),
             _ => Err(ProgramMismatch::OtherMachine),

@@ -1,19 +1,19 @@
-//! Blocks of weights as tensors of a file: as they are, or one bit each if they have only two values.
+//! Stores blocks of weights as tensors: as they are, or one bit for each weight if there are only two values.
 
 use luge_net::{Shape, SparseValues, Values};
 use safetensors::{Dtype, tensor::TensorView};
 use serde::{Deserialize, Serialize};
 
-/// Blocks with fewer numbers than this are never packed: other programs read them as they are.
+/// Blocks with fewer numbers are never packed, so that other programs can read them.
 const SMALL: usize = 4096;
 
-/// What a packed block was: number k is bit k % 8 of byte k / 8.
+/// The shape and the values of a packed block, in which number k is bit k % 8 of byte k / 8.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Packed {
     /// Rows and columns.
     shape: [usize; 2],
-    /// What a 0 and what a 1 stands for, as Rust prints numbers.
+    /// The values of bit 0 and of bit 1, as Rust prints numbers.
     numbers: [String; 2],
 }
 
@@ -41,7 +41,7 @@ impl Block {
     }
 }
 
-/// This many bits, all the same but for some, eight to a byte, the first the lowest.
+/// Packs this many bits, which are `common` except for `others`, eight to a byte, the first the lowest.
 fn bits(n: usize, common: bool, others: impl Iterator<Item = (usize, bool)>) -> Vec<u8> {
     let mut bytes = vec![if common { u8::MAX } else { 0 }; n.div_ceil(8)];
     if let (Some(last), 1..) = (bytes.last_mut(), n % 8) {
@@ -54,7 +54,7 @@ fn bits(n: usize, common: bool, others: impl Iterator<Item = (usize, bool)>) -> 
     bytes
 }
 
-/// The numbers of a block that has at most two, compared bit by bit; that of the first entry comes first.
+/// Returns the values of a block that has at most two, compared bit by bit; the value of the first entry comes first.
 fn two_numbers(values: &SparseValues) -> Option<[f64; 2]> {
     let n = values.shape.len();
     let common = (values.others().len() < n).then_some(values.common());
@@ -65,7 +65,7 @@ fn two_numbers(values: &SparseValues) -> Option<[f64; 2]> {
     numbers().all(known).then_some([first, second])
 }
 
-/// The block that a tensor holds; `None` if it has another form.
+/// Reads the block of a tensor; `None` if it has another form.
 pub(super) fn read(view: &TensorView<'_>, packed: Option<&Packed>) -> Option<SparseValues> {
     if let Some(Packed { shape: [rows, cols], numbers }) = packed {
         let n = rows.checked_mul(*cols)?;

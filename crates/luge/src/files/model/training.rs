@@ -12,7 +12,7 @@ use super::{Card, ModelError, ModelOf, Program, ProgramMismatch, data_digest};
 use crate::{
     data::{Preparation, Table},
     files::json::hexadecimal,
-    job::{Data, JobError, Primaries, StandardPrimaries, TrainJob, source::Source},
+    job::{Data, JobError, Primaries, StandardPrimaries, TrainJob, program::SizedSource, source::Source},
     run::{
         lockstep::Window,
         memory::{self, CellStorage},
@@ -31,7 +31,7 @@ pub struct TrainingCard {
     version: u32,
     /// The learner in the native format.
     pub machine: String,
-    /// SHA-256 of that text, in hexadecimal.
+    /// SHA-256 of `machine` in hexadecimal.
     pub machine_sha256: String,
     /// The program that the learner was compiled from, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,17 +40,17 @@ pub struct TrainingCard {
     pub primary: String,
     /// How it was trained, with every choice made: the engine that trained it, cells per tape, r.
     pub options: TrainingOptions,
-    /// The machine's cell that the network's first cell stands for, per binary tape.
+    /// For each binary tape the machine's cell in the network's first column.
     pub first_cells: Vec<i64>,
     /// Number of training samples.
     pub n_samples: usize,
-    /// SHA-256 of the training data as they were used: features, then labels, row by row, little endian.
+    /// SHA-256 of the prepared training data: features, then labels, row by row, little endian.
     pub data_sha256: String,
     /// The features' column names.
     pub features: Vec<String>,
     /// The labels' column names.
     pub labels: Vec<String>,
-    /// What was done to the columns of the data; `predict` does the same.
+    /// How the columns of the data were prepared; `predict` does the same.
     pub preparation: Preparation,
     /// Gradient steps.
     pub steps: u64,
@@ -60,7 +60,7 @@ pub struct TrainingCard {
     pub train_loss: f64,
     /// B_stop.
     pub stop: f64,
-    /// What was proved.
+    /// The claims about the run.
     pub certificate: Certificate,
 }
 
@@ -69,25 +69,25 @@ fn digest(text: &str) -> String {
 }
 
 impl Model {
-    /// The model of a finished training.
-    pub fn new(lesson: &PreparedTraining, report: &TrainingReport) -> Self {
-        let table = lesson.table();
-        let machine = lesson.learner().native_text();
+    /// Creates the model of a finished training.
+    pub fn new(prepared: &PreparedTraining, report: &TrainingReport) -> Self {
+        let table = prepared.table();
+        let machine = prepared.learner().native_text();
         let options = TrainingOptions {
             engine: report.chosen.engine,
-            cells: Some(lesson.window().n_cells),
-            label_offset: Some(lesson.extended().label_offset()),
+            cells: Some(prepared.window().n_cells),
+            label_offset: Some(prepared.extended().label_offset()),
             steps: report.machine_steps,
-            ..lesson.options().clone()
+            ..prepared.options().clone()
         };
         let card = TrainingCard {
             version: TrainingCard::VERSION,
             machine_sha256: digest(&machine),
             machine,
             program: None,
-            primary: lesson.primary().describe(),
+            primary: prepared.primary().describe(),
             options,
-            first_cells: lesson.window().first.clone(),
+            first_cells: prepared.window().first.clone(),
             n_samples: table.n_samples(),
             data_sha256: data_digest(table),
             features: table.feature_names.clone(),
@@ -96,25 +96,25 @@ impl Model {
             steps: report.outcome.steps(),
             machine_steps: report.machine_steps,
             train_loss: report.train_loss,
-            stop: lesson.extended().stop(),
+            stop: prepared.extended().stop(),
             certificate: report.certificate.clone(),
         };
-        let names = lesson.extended().network().parameters().iter().map(|p| p.name.clone());
+        let names = prepared.extended().network().parameters().iter().map(|p| p.name.clone());
         let weights = names.zip(report.parameters.iter().cloned()).collect();
         Self { card, theta: report.theta.clone(), weights }
     }
 
-    /// With the program it was trained to run, so that anyone with the data can check for overflow again.
+    /// Adds the program of the job, so that anyone with the data can check for overflow again.
     #[must_use]
     pub fn with_program_of(mut self, job: &TrainJob) -> Self {
         self.card.program = Program::of(job);
         self
     }
 
-    /// The primary network.
+    /// Returns the primary network.
     ///
     /// # Errors
-    /// If the metadata describe none that fits the columns and theta.
+    /// If the card describes none that fits the columns and theta.
     pub fn primary(&self) -> Result<Arc<dyn Primary>, ModelError> {
         self.primary_among(&StandardPrimaries)
     }
@@ -122,15 +122,15 @@ impl Model {
     /// The same with your own primary networks.
     ///
     /// # Errors
-    /// If the metadata describe none that fits the columns and theta.
+    /// If the card describes none that fits the columns and theta.
     pub fn primary_among(&self, primaries: &dyn Primaries) -> Result<Arc<dyn Primary>, ModelError> {
         self.find_primary(&self.card.primary, primaries)
     }
 
-    /// The learner, if it is the one that was trained.
+    /// Reads the learner.
     ///
     /// # Errors
-    /// If the machine's text has changed, does not read or is not a learner.
+    /// If the machine's text has changed, is invalid, or is not a learner.
     pub fn learner(&self) -> Result<Learner, ModelError> {
         if digest(&self.card.machine) != self.card.machine_sha256 {
             return Err(ModelError::MachineChanged);
@@ -139,51 +139,51 @@ impl Model {
         Ok(Learner::new(&loaded.machine, loaded.input.as_ref())?)
     }
 
-    /// The job that trained it, on its data. The learner is the program that the machine was compiled from, if the model has it.
+    /// Returns the job that trained the model on these data. The learner is the program that the machine was compiled from, if the
+    /// model has it.
     ///
     /// # Errors
     /// If the data cannot be read, or are not those that it was trained on.
     pub fn job(&self, data: &Data) -> Result<TrainJob, ModelError> {
-        let TrainingCard { machine, program, primary, options, data_sha256, .. } = &self.card;
+        let TrainingCard { machine, primary, options, data_sha256, .. } = &self.card;
         let table = data.read(options.format)?;
         if data_digest(&table) != *data_sha256 {
             return Err(ModelError::OtherData);
         }
-        let program = program.as_ref().filter(|program| program.compiled(&self.card).is_ok());
-        let (source, set) = match program {
-            Some(program) => (program.source(), program.set.clone()),
+        let (source, set) = match self.program() {
+            Some(SizedSource { source, set, .. }) => (source, set),
             None => (Source::new("the model's learner", machine, Format::Native.slug()), Vec::new()),
         };
         let (data, primary, options) = (Data::Table(table), primary.clone(), options.clone());
         Ok(TrainJob { source, program: None, data, primary, set, options })
     }
 
-    /// Its training, prepared again on these data.
+    /// Prepares the training again on these data.
     ///
     /// # Errors
-    /// If the metadata are inconsistent, or the run cannot be repeated.
+    /// If the card is inconsistent, or the run cannot be repeated.
     pub fn prepare(&self, table: Table, primaries: &dyn Primaries) -> Result<PreparedTraining, ModelError> {
         let (learner, primary) = (self.learner()?, self.primary_among(primaries)?);
         self.check_sizes(&learner, CellStorage::Symbols)?;
-        let prepared = PreparedTraining::prepare(learner, primary, table, self.card.options.clone())?;
-        Ok(match &self.card.program {
-            Some(program) if program.compiled(&self.card).is_ok() => {
-                prepared.of_program(program.source(), program.set.clone())
-            }
-            // A program that is not the machine's says nothing here; the audit says so.
-            _ => prepared,
-        })
+        let options = self.card.options.clone();
+        Ok(PreparedTraining::prepare_program(learner, primary, table, options, self.program())?)
     }
 
-    /// The trained weights in the order of a network's parameters; `None` if a block is missing or has another shape.
-    pub fn parameters(&self, lesson: &PreparedTraining) -> Option<Vec<SparseValues>> {
+    /// The program; `None` if there is none, or if it does not compile to the machine, which the audit reports.
+    fn program(&self) -> Option<SizedSource> {
+        let program = self.card.program.as_ref().filter(|program| program.compiled(&self.card).is_ok())?;
+        Some(program.sized(&self.card))
+    }
+
+    /// Returns the trained weights in the order of a network's parameters; `None` if a block is missing or has another shape.
+    pub fn parameters(&self, prepared: &PreparedTraining) -> Option<Vec<SparseValues>> {
         let find =
             |name: &str| self.weights.iter().find(|(own, _)| own == name).map(|(_, values)| values.clone());
-        let blocks = lesson.extended().network().parameters().iter();
+        let blocks = prepared.extended().network().parameters().iter();
         blocks.map(|p| find(&p.name).filter(|values| values.shape == p.shape)).collect()
     }
 
-    /// Which weights hold the variables of the model's program; none if its learner is a machine.
+    /// Finds the weights that hold the variables of the model's program; empty if its learner is a machine.
     ///
     /// # Errors
     /// If the program does not compile to the model's machine.
@@ -196,10 +196,10 @@ impl Model {
         Ok(found)
     }
 
-    /// The network as it was built, from the metadata alone.
+    /// Builds the network from the card alone.
     ///
     /// # Errors
-    /// If the metadata are inconsistent.
+    /// If the card is inconsistent.
     pub fn extended(&self) -> Result<Extended, ModelError> {
         let options = &self.card.options;
         let learner = self.learner()?;
@@ -214,7 +214,7 @@ impl Model {
         Ok(Extended::build(&learner, &*self.primary()?, &build)?)
     }
 
-    /// Refuses sizes that are out of bounds before anything is built from them.
+    /// Checks the sizes before anything is built from them.
     fn check_sizes(&self, learner: &Learner, keeping: CellStorage) -> Result<(), ModelError> {
         let TrainingCard { first_cells, n_samples, features, labels, .. } = &self.card;
         let cells = self.card.n_cells();
@@ -238,7 +238,7 @@ impl Model {
             && table.label_names == self.card.labels
     }
 
-    /// The cells the network's tapes held.
+    /// The cells of the network's tapes.
     pub fn window(&self) -> Window {
         Window { first: self.card.first_cells.clone(), n_cells: self.card.n_cells() }
     }
@@ -263,7 +263,7 @@ impl Card for TrainingCard {
         self.certificate.claims()
     }
 
-    /// The columns of the file must be prepared to the columns that were trained on.
+    /// Checks that the preparation gives the columns of the training.
     fn check(&self) -> Result<(), String> {
         match self.preparation.names() == (self.features.clone(), self.labels.clone()) {
             true => Ok(()),
@@ -271,7 +271,7 @@ impl Card for TrainingCard {
         }
     }
 
-    /// The program; without it its claims cannot be derived again, so they are taken over as they stand.
+    /// Copies the program, and without one the claims that only a program can give.
     fn adopt(&mut self, claimed: &Self) {
         self.program.clone_from(&claimed.program);
         if claimed.program.is_none() {

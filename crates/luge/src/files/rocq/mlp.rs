@@ -1,7 +1,7 @@
-//! A circuit and its ordinary MLP, with the constants of theorem 5 of `proofs/`.
+//! Exports a circuit and its ordinary MLP, with the constants of theorem 5 of `proofs/`.
 //!
-//! Rocq computes the theorem's bounds anew from the sizes that are claimed here, and walks through the network once, which holds for
-//! every state and every input; sizes that are too small are refused.
+//! Rocq computes the theorem's bounds from the sizes that are claimed here and traverses the network once, for all states and
+//! inputs together; it rejects sizes that are too small.
 
 use luge_circuit::{Circuit, Code, Gate, Input, Literal};
 use luge_landscape::mlp::{CircuitNetwork, MEMORY_LAYER, MlpConstants};
@@ -12,18 +12,23 @@ use super::{Lists, ProofExport, Theorem, lines, list, number};
 
 /// The states of a circuit that takes samples are listed if its registers and features have no more bits.
 const LISTED_BITS: usize = 10;
-/// No activation of a network that is checked is larger.
+/// A bound on the activations of networks that are checked.
 const LARGEST_ACTIVATION: f64 = 65_536.0;
-/// How far inputs of the memory's layer may be from where they started, how far kinks must be, and how near outputs are.
+/// How far inputs of the memory's layer may move from their initial values.
 const INPUT_RADIUS: f64 = f64::from_bits((1023 - 120) << 52);
-/// How far a bit of the input, and any bit of the logic, may be off.
+/// The largest error of a bit of the input.
 const QUERY_SLACK: f64 = f64::from_bits((1023 - 80) << 52);
+/// The largest error of a bit of the logic.
 const LOGIC_SLACK: f64 = f64::from_bits((1023 - 40) << 52);
+/// The smallest distance to a kink.
 const MARGIN: f64 = 1.0 / 16.0;
+/// The largest error of the output while the circuit runs.
 const OUTPUT_ERROR: f64 = 1.0 / (1_u64 << 21) as f64;
+/// The largest error of the output once the circuit has halted.
 const ANSWER_ERROR: f64 = 1.0 / (1_u64 << 20) as f64;
 
-/// A circuit's network; `None` unless its samples, if any, are bits with one label, and its gates are ands, sums and parities.
+/// Exports a circuit's network; `None` unless its samples, if any, are bits with one label, and its gates are ands, sums and
+/// parities.
 pub fn mlp(circuit: &Circuit, network: &CircuitNetwork) -> Option<ProofExport> {
     let mut lists = Lists::default();
     let samples = circuit.samples();
@@ -52,7 +57,7 @@ pub fn mlp(circuit: &Circuit, network: &CircuitNetwork) -> Option<ProofExport> {
     );
     let n_slots = samples.map_or(0, |shape| shape.n_features + 1);
     let sizes = sizes(&network.network, &network.constants, circuit.registers().len() + n_slots, n_slots);
-    // That sums are exclusive is proved by a list of all states, where that is short.
+    // If the list of all states is short, it proves that sums are exclusive.
     let sums = circuit.gates().iter().any(|gate| matches!(gate, Gate::Sum(_)));
     let listed = samples.is_none_or(|shape| circuit.registers().len() + shape.n_features <= LISTED_BITS);
     let theorem = if !sums || listed { Theorem::Mlp } else { Theorem::MlpPromised };
@@ -61,7 +66,7 @@ pub fn mlp(circuit: &Circuit, network: &CircuitNetwork) -> Option<ProofExport> {
     Some(lists.export(theorem, &claim, &format!("seq layer :=\n  {}", lines(&layers))))
 }
 
-/// The constants of the construction, and by how much inputs are made smaller.
+/// Writes the constants of the construction, and the scale of the inputs.
 fn logic(constants: &MlpConstants) -> String {
     let MlpConstants { carrier, slope, input_scale, .. } = *constants;
     let fields = [carrier, slope, 2.0 / input_scale, QUERY_SLACK, LOGIC_SLACK].map(number);
@@ -97,7 +102,7 @@ fn units(lists: &mut Lists, layer: &LinearLayer) -> String {
     lists.long("neuron", layer.biases().iter().enumerate().map(unit).collect())
 }
 
-/// The sizes that theorem 5 asks for, generous where the network does not say them, as the fields of `MlpClaim`.
+/// Writes the sizes of theorem 5 as the fields of `MlpClaim`, with generous bounds where the network does not determine them.
 fn sizes(network: &Sequential, constants: &MlpConstants, n_memory: usize, n_slots: usize) -> String {
     let MlpConstants { carrier, slope, memory_scale: scale, rate, steps, .. } = *constants;
     let widest = network.widths().into_iter().max().unwrap_or(1) as f64;
@@ -124,7 +129,7 @@ fn sizes(network: &Sequential, constants: &MlpConstants, n_memory: usize, n_slot
         (4.0 * (carrier * slope) / scale, power_of_two_from(widest) * (1_u64 << 40) as f64 / scale);
     let frozen_error =
         2.0 * scale * (8.0 / carrier).max(power_of_two_from(n_slots.max(1) as f64) * carrier * slope);
-    // What the inputs' weights into the memory move by, and all others.
+    // How far the weights from the inputs into the memory move, and all others.
     let drift = steps as f64 * rate * residual * columns.iter().product::<f64>() * 2.0 * LARGEST_ACTIVATION;
     let drift = (4.0 * steps as f64 * scale * input).max(power_of_two_from(4.0 * first_column * drift));
     let fields = [

@@ -1,10 +1,10 @@
-//! Differentiates the network in every distinct situation of a run on a stream, with the weights that it has there.
+//! Differentiates the network in every distinct situation of a run on a stream, at the weights of that step.
 
 use luge_net::{Shape, Values};
 use luge_train::{ROUNDING, ReversePass, StreamEngine};
 
 use super::{
-    super::{JobError, certificate::inputs, engine::AnyEngine, near::Part},
+    super::{JobError, certificate::inputs, engine::AnyEngine, narrow::NarrowNetwork},
     StreamChecker, widened,
 };
 use crate::certificate::{
@@ -14,32 +14,32 @@ use crate::certificate::{
 
 /// The weights before a step.
 pub(in crate::stream) enum WeightsBefore<'a> {
-    /// Those around the heads, the first of these columns in every row, and the network on them.
-    Near(Vec<Values>, Vec<usize>, Part<'a>),
-    /// All of them, and whether candle is to make the step as well.
+    /// The weights near the heads, the first of these columns in every row, and the network on these columns.
+    Narrow(Vec<Values>, Vec<usize>, NarrowNetwork<'a>),
+    /// All weights, and whether candle also makes the step.
     All(Vec<Values>, bool),
 }
 
 impl<'a> StreamChecker<'a> {
-    /// The weights before a step in a new situation: those around the heads, and sometimes all.
+    /// Returns the weights before a step in a new situation: those near the heads, or sometimes all.
     pub(in crate::stream) fn weights_before(&self, engine: &AnyEngine<'_>) -> WeightsBefore<'a> {
         let n = self.n_looked_at + 1;
         let by_candle = n.is_power_of_two() && n.trailing_zeros().is_multiple_of(3);
-        let near = self.near.filter(|_| !by_candle).and_then(|near| {
-            let starts = near.starts(&self.place.columns)?;
-            let part = near.part(&starts)?;
-            Some(WeightsBefore::Near(self.narrow(near.n_cells, &starts)?, starts, part))
+        let narrow = self.narrow.filter(|_| !by_candle).and_then(|narrow| {
+            let starts = narrow.starts(&self.place.columns)?;
+            let part = narrow.part(&starts)?;
+            Some(WeightsBefore::Narrow(self.weights_in(narrow.n_cells, &starts)?, starts, part))
         });
-        match near {
+        match narrow {
             Some(before) => before,
             None => WeightsBefore::All(engine.weights(), by_candle),
         }
     }
 
-    /// The weights as the last step left them, in these columns; `None` if a head has weight elsewhere.
-    fn narrow(&self, n_cells: usize, starts: &[usize]) -> Option<Vec<Values>> {
+    /// Returns the weights after the last step in these columns; `None` if a head has weight elsewhere.
+    fn weights_in(&self, n_cells: usize, starts: &[usize]) -> Option<Vec<Values>> {
         let layers = self.layers?;
-        let parameters = self.lesson.network.network.parameters();
+        let parameters = self.prepared.network.network.parameters();
         let mut all: Vec<Values> = parameters.iter().map(|p| Values::filled(p.shape, 0.0)).collect();
         for &(vertex, weight) in &self.before.rows[0] {
             all[layers.vertex.index()].data[vertex] = weight;
@@ -53,7 +53,7 @@ impl<'a> StreamChecker<'a> {
             }
         }
         all[layers.head.index()] = heads;
-        let wide = self.lesson.window.n_cells;
+        let wide = self.prepared.window.n_cells;
         let cells = (0..layers.table.n_trained()).flat_map(|row| {
             let first = row * wide + starts[row];
             &self.cells[first..first + n_cells]
@@ -65,19 +65,20 @@ impl<'a> StreamChecker<'a> {
         Some(all)
     }
 
-    /// Differentiates the network with the weights before a step and compares all weights after it: on the columns around the heads, because
-    /// the step leaves all others alone, and sometimes on the whole network, also by candle.
+    /// Differentiates the network at the weights before a step and compares the result with all weights after it. Usually
+    /// it uses the network on the columns near the heads, because the step changes no others; sometimes it uses the whole
+    /// network, and candle as well.
     pub(in crate::stream) fn differentiate(
         &mut self,
         before: WeightsBefore<'a>,
         engine: &AnyEngine<'_>,
         (x, y): (&[f64], &[f64]),
     ) -> Result<(), JobError> {
-        if self.differs.is_some() {
+        if self.observed.differs.is_some() {
             return Ok(());
         }
         self.n_looked_at += 1;
-        let inputs = inputs(self.lesson, x, y);
+        let inputs = inputs(self.prepared, x, y);
         let (before, after, part) = match before {
             WeightsBefore::All(before, by_candle) => {
                 let after = engine.weights();
@@ -88,52 +89,52 @@ impl<'a> StreamChecker<'a> {
                 }
                 (before, after, None)
             }
-            WeightsBefore::Near(before, starts, part) => {
+            WeightsBefore::Narrow(before, starts, part) => {
                 let kept = self.layers.is_some_and(|layers| same_bits(engine.cells(layers), &self.cells));
-                let after = self.near.and_then(|near| self.narrow(near.n_cells, &starts));
+                let after = self.narrow.and_then(|narrow| self.weights_in(narrow.n_cells, &starts));
                 let Some(after) = after.filter(|_| kept) else {
-                    self.differs = Some("a step moves a weight far from every head".to_owned());
+                    self.observed.differs = Some("a step moves a weight far from every head".to_owned());
                     return Ok(());
                 };
                 (before, after, Some(part))
             }
         };
         let (loss, stepped) = match part {
-            Some(Part::Kept(number, network)) => {
-                let pass = self.passes.entry(number);
+            Some(NarrowNetwork::Cached(slot, network)) => {
+                let pass = self.passes.entry(slot);
                 stepped(pass.or_insert_with(|| ReversePass::new(&network.network)), &before, &inputs)
             }
-            Some(Part::Temporary(network)) => {
+            Some(NarrowNetwork::Temporary(network)) => {
                 stepped(&mut ReversePass::new(&network.network), &before, &inputs)
             }
             None => stepped(&mut self.pass, &before, &inputs),
         };
-        let expected = self.lesson.running_loss(y);
+        let expected = self.prepared.running_loss(y);
         if !near(loss, expected) {
-            self.differs = Some(format!("the network's loss is {loss}, not {expected}"));
+            self.observed.differs = Some(format!("the network's loss is {loss}, not {expected}"));
         }
-        self.losses = widened(self.losses, loss);
+        self.observed.losses = widened(self.observed.losses, loss);
         self.compare(&stepped, &after);
         Ok(())
     }
 
-    /// Compares all weights after a step with those that the network's gradient leads to.
+    /// Compares the weights after a step with those that the network's gradient leads to.
     fn compare(&mut self, stepped: &[Values], found: &[Values]) {
-        let parameters = self.lesson.network.network.parameters();
+        let parameters = self.prepared.network.network.parameters();
         for (parameter, (stepped, found)) in parameters.iter().zip(stepped.iter().zip(found)) {
             let differs = stepped.data.iter().zip(&found.data).position(|(&a, &b)| !near(a, b));
-            if let (Some(at), None) = (differs, &self.differs) {
+            if let (Some(at), None) = (differs, &self.observed.differs) {
                 let (name, expected, found) = (&parameter.name, stepped.data[at], found.data[at]);
                 let why =
                     format!("the run moves {name}[{at}] to {found}, the network's gradient to {expected}");
-                self.differs = Some(why);
+                self.observed.differs = Some(why);
             }
         }
     }
 
-    /// The result for a run of this many steps.
+    /// Returns the result for a run of this many steps.
     pub(in crate::stream) fn gradient(&self, n_steps: u64, engine: &AnyEngine<'_>) -> GradientCheck {
-        if let (AnyEngine::Dense(..), None) = (engine, &self.differs) {
+        if let (AnyEngine::Dense(..), None) = (engine, &self.observed.differs) {
             return GradientCheck::of_dense();
         }
         let seen = Seen {
@@ -143,11 +144,11 @@ impl<'a> StreamChecker<'a> {
             n_as_they_were: self.n_looked_at,
             exact: false,
         };
-        GradientCheck { seen: Some(seen), differs: self.differs.clone(), ..GradientCheck::default() }
+        GradientCheck { seen: Some(seen), differs: self.observed.differs.clone(), ..GradientCheck::default() }
     }
 }
 
-/// The loss of a network, and its weights after one step of rate 1.
+/// Returns the loss of a network, and its weights after one step of rate 1.
 fn stepped(pass: &mut ReversePass<'_>, before: &[Values], inputs: &[Values]) -> (f64, Vec<Values>) {
     let loss = pass.evaluate(before, inputs);
     let mut stepped = pass.gradient(1.0);
