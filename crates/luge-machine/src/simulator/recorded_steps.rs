@@ -24,7 +24,7 @@ const MOST_AT_ONCE: usize = 1 << 16;
 const FARTHEST: i32 = 1 << 30;
 
 /// Parts that are kept inline: most steps depend on no more.
-const N_INLINE: usize = 5;
+const N_INLINE: usize = 8;
 
 /// Some steps of a machine with two symbols, with all they depend on and all they change.
 ///

@@ -323,7 +323,7 @@ impl Macrosteps {
             }
         }
         self.add(Record { key, digest: walk.digest, changed, moved: walk.moved() });
-        self.entries.count_content(point);
+        self.entries.count_content(point, walk.steps);
         if walk.steps > 0 {
             // They are made at once, so their losses are the run's.
             let (low, high) = position.range.unwrap_or(walk.range);
@@ -446,8 +446,8 @@ impl Macrosteps {
             uses_per_content: 1,
             n_traces: 2,
             spacing: 1,
-            max_contents: 1,
-            uses_per_trial_content: u64::MAX,
+            trial_steps: 1,
+            uses_per_trial_step: u64::MAX,
             min_uses: u64::MAX,
         };
     }

@@ -33,7 +33,7 @@ pub struct StepChecker<'m> {
     situations: Option<Situations>,
 }
 
-/// A macrostep of steps that was found to be the machine's: two lines of a processor's cache, for macrosteps come in no order.
+/// A macrostep whose steps were found to be the machine's. Aligned to cache lines, because macrosteps come in no order.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Followed {

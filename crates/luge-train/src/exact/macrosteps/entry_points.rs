@@ -30,10 +30,10 @@ pub(super) struct Policy {
     /// The number of traces that a review follows, and of uses between two of them.
     pub(super) n_traces: usize,
     pub(super) spacing: u64,
-    /// Windows are withdrawn when they have shown more contents than this, one more for every `uses_per_trial_content` uses of the windows
-    /// before them, and each content fewer than `min_uses` times on average.
-    pub(super) max_contents: u64,
-    pub(super) uses_per_trial_content: u64,
+    /// New windows are withdrawn when their macrosteps have more steps in all than this and one for every `uses_per_trial_step` uses of the
+    /// windows before them, and each content was met fewer than `min_uses` times on average.
+    pub(super) trial_steps: u64,
+    pub(super) uses_per_trial_step: u64,
     pub(super) min_uses: u64,
 }
 
@@ -44,8 +44,8 @@ impl Default for Policy {
             uses_per_content: 48,
             n_traces: 5,
             spacing: 41,
-            max_contents: 128,
-            uses_per_trial_content: 64,
+            trial_steps: 512,
+            uses_per_trial_step: 16,
             min_uses: 4,
         }
     }
@@ -64,8 +64,9 @@ pub(super) struct EntryPoint {
     /// How many macrosteps have begun with these windows, and the number at which they are reviewed.
     pub(super) uses: u64,
     pub(super) review: u64,
-    /// How many contents the windows have shown.
+    /// How many contents the windows have shown, and how many steps their macrosteps have in all.
     n_contents: u64,
+    n_steps: u64,
     /// An index into [`BUDGETS`], and how many larger budgets the next review tries.
     budget: u8,
     reach: u8,
@@ -88,6 +89,7 @@ impl EntryPoint {
             uses: 0,
             review: u64::MAX,
             n_contents: 0,
+            n_steps: 0,
             budget: budget as u8,
             reach: 1,
             in_one_word: false,
@@ -241,15 +243,16 @@ impl EntryPoints {
     }
 
     /// Counts a new content of a point's windows, and withdraws wide windows that show too many.
-    pub(super) fn count_content(&mut self, point: usize) {
+    pub(super) fn count_content(&mut self, point: usize, n_steps: u32) {
         let entry = &mut self.points[point];
         entry.n_contents += 1;
-        let Policy { max_contents, uses_per_trial_content, min_uses, .. } = self.policy;
-        let rare = entry.n_contents > max_contents && entry.uses / min_uses < entry.n_contents;
-        let costly = |replaced: &mut EntryPoint| {
-            entry.n_contents > max_contents + replaced.uses / uses_per_trial_content
-        };
-        if rare && let Some(replaced) = self.replaced[point].take_if(costly) {
+        entry.n_steps += u64::from(n_steps);
+        let Policy { trial_steps, uses_per_trial_step, min_uses, .. } = self.policy;
+        let costly =
+            |replaced: &mut EntryPoint| entry.n_steps > trial_steps + replaced.uses / uses_per_trial_step;
+        if entry.uses / min_uses < entry.n_contents
+            && let Some(replaced) = self.replaced[point].take_if(costly)
+        {
             let review = RESTORED_FACTOR * replaced.uses;
             self.points[point] = EntryPoint { review, ..replaced };
             self.traces[point].clear();

@@ -13,7 +13,7 @@ use crate::run::{
 };
 
 /// Macrosteps that the judge is told of at once.
-const BATCH: usize = 1 << 13;
+const BATCH: usize = 1 << 12;
 
 /// Macrosteps in turn, and the steps of those among them that the judge has not heard of before.
 struct Batch {
