@@ -35,7 +35,6 @@ mod stream;
 mod tolerance;
 mod trace;
 mod train;
-mod trainable;
 mod window;
 
 use clap::{

@@ -20,13 +20,12 @@ pub(super) use super::{
     data_args::{CsvArgs, DataArgs, FormatArg, named_table, read_text, show_notes},
     failure::{Failure, failures, open_learner, show_warnings},
     landscape_args::{LandscapeArgs, TOWARDS_HALT},
-    long_run::{Follower, LongRunArgs, RunArchive, Timing, duration},
+    long_run::{LongRun, LongRunArgs, duration},
     machine_args::{InputArgs, MachineArgs, format_parser, step_count, up_to, word},
     output::{
         ForceArg, Rows, columns, count, json_line, note, numbers, place, print, print_json, sample_sizes,
         show, show_rows, verdict,
     },
     progress::{PATIENCE, Progress},
-    trainable::{Results, Trainable, train_and_show},
     window::window,
 };

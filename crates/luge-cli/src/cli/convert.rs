@@ -49,9 +49,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let mut outputs = args.force.outputs().reading(args.machine.place());
+    let mut outputs = args.force.outputs().reading(&args.machine.file);
     let out = place(&mut outputs, (args.out != "-").then_some(Path::new(&args.out)))?;
-    let job = args.machine.job_alone()?;
+    let job = args.machine.job(&InputArgs::default())?;
     let circuit = match circuit::read(&job.source, None)? {
         None if circuit::encoding(&args.out).is_some() && args.to.is_none() => {
             let loaded = args.machine.load(&job)?;

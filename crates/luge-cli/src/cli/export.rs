@@ -57,7 +57,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let mut outputs = args.force.outputs().reading(args.file.place());
+    let mut outputs = args.force.outputs().reading(&args.file.file);
     let graph_file = place(&mut outputs, args.graph.as_deref())?;
     let rocq_file = place(&mut outputs, args.rocq.as_deref())?;
     let onnx_file = place(&mut outputs, args.onnx.as_deref())?;
@@ -111,7 +111,7 @@ fn machine(args: &Args, file: Option<Output>) -> Result<(), Failure> {
             "leave --graph out, or give a model that luge train --out wrote",
         ));
     }
-    let mut job = args.file.job_alone()?;
+    let mut job = args.file.job(&InputArgs::default())?;
     let steps = args.cells.map(|_| 0);
     job.options = TraceOptions { cells: args.cells, steps, ..TraceOptions::dense(args.landscape) };
     let plan = job.plan(&args.file.load(&job)?)?;

@@ -56,11 +56,11 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
     if args.variables {
         return Err(Failure::usage(
-            format!("--variables is for models, and {} is none", args.machine.place()),
+            format!("--variables is for models, and {} is none", args.machine.file),
             "train a program with luge train --out MODEL, and give that file",
         ));
     }
-    let job = args.machine.job_alone()?;
+    let job = args.machine.job(&InputArgs::default())?;
     if let Some(circuit) = circuit::read(&job.source, None)? {
         return circuit::inspect(&circuit, args.json);
     }

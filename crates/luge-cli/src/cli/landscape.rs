@@ -38,7 +38,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut job = args.machine.job(&args.input)?;
     job.options = args.options()?;
-    let plot = place(&mut args.force.outputs().reading(args.machine.place()), args.plot.as_deref())?;
+    let plot = place(&mut args.force.outputs().reading(&args.machine.file), args.plot.as_deref())?;
     let loaded = args.machine.load(&job)?;
     let plan = job.plan(&loaded).map_err(|error| args.landscape.refusal(error))?;
     let machine = &plan.machine;

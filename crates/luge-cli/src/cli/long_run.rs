@@ -1,4 +1,5 @@
-//! Long runs: checkpoints at intervals, a record to revisit, and a clean stop on Ctrl-C.
+//! A run that trains a network: its progress, checkpoints at intervals, a record to revisit, a clean stop on Ctrl-C, and
+//! the files of its result.
 
 use std::{
     io::{self, IsTerminal},
@@ -12,9 +13,10 @@ use std::{
 
 use luge::{
     draw::LossCurve,
-    files::{Checkpoint, Frame, Recorder, checkpoint::network_digest},
+    files::{Checkpoint, Frame, ModelError, Recorder, checkpoint::network_digest},
     run::{ObservationRate, RunProgress, RunStats, memory::Bytes},
     stream::StreamMoment,
+    training::Certificate,
 };
 use luge_train::{Outcome, Snapshot};
 
@@ -63,14 +65,16 @@ fn interruptions() -> Arc<AtomicBool> {
     interrupted
 }
 
-/// Saves checkpoints and the record of a run.
-pub(super) struct RunArchive {
+/// A run, and where its result goes.
+pub(super) struct LongRun {
+    job: Job,
+    /// The checkpoint from which the run is resumed.
+    pub(super) from: Option<Checkpoint>,
     checkpoint: Option<PathBuf>,
     every: Duration,
     record: Option<(Output, Recorder)>,
     /// The size of the record that was announced last.
     announced: u64,
-    job: Job,
     /// The digest of the network, once it is needed.
     digest: OnceLock<String>,
     saved: Instant,
@@ -78,38 +82,28 @@ pub(super) struct RunArchive {
     fallback: Option<PathBuf>,
     /// Whether the run cannot be saved.
     unsaved: bool,
+    interrupted: Arc<AtomicBool>,
     failure: Option<Failure>,
-}
-
-/// How long a run took.
-pub(super) struct Timing {
+    /// How long training took.
     pub(super) seconds: f64,
-    /// The step it was resumed from.
-    pub(super) from: u64,
-}
-
-impl Timing {
-    /// The speed until the run's end, as text.
-    pub(super) fn steps_per_second(&self, outcome: Outcome) -> String {
-        let steps = outcome.steps().saturating_sub(self.from);
-        format!("{} steps/s", count((steps as f64 / self.seconds.max(1e-9)) as u64))
-    }
-
-    /// The time and the speed, as text.
-    pub(super) fn text(&self, outcome: Outcome) -> String {
-        format!("{:.2} s, {}", self.seconds, self.steps_per_second(outcome))
-    }
+    /// Whether the result is printed as JSON.
+    pub(super) json: bool,
+    /// The file of the trained model.
+    pub(super) out: Option<Output>,
+    /// The file of the plot, and the losses for it.
+    plot: Option<(Output, LossCurve)>,
 }
 
 impl LongRunArgs {
-    /// Checks the places where the run is to be saved. A run that cannot be saved is refused, with the reason and a remedy. An earlier
-    /// checkpoint of the same run is overwritten.
-    pub(super) fn archive(
+    /// A run with this result: whether it is printed as JSON, the model, and the plot. Checks the places where the run is to be saved.
+    /// One that cannot be saved is refused, with the reason and a remedy. An earlier checkpoint of the same run is overwritten.
+    pub(super) fn open(
         &self,
         outputs: &mut Outputs,
+        (json, out, plot): (bool, Option<Output>, Option<Output>),
         job: Job,
         unsaved: Option<(&str, &str)>,
-    ) -> Result<RunArchive, Failure> {
+    ) -> Result<LongRun, Failure> {
         if let Some((why, remedy)) = unsaved.filter(|_| self.checkpoint.is_some() || self.record.is_some()) {
             return Err(Failure::usage(why, remedy));
         }
@@ -119,40 +113,148 @@ impl LongRunArgs {
             outputs.place_over(path, of_this_run)?;
         }
         let record = place(outputs, self.record.as_deref())?.map(|output| (output, Recorder::default()));
-        let unsaved = unsaved.is_some();
-        Ok(RunArchive { record, unsaved, ..RunArchive::new(self.checkpoint.clone(), self.every, job) })
+        let (unsaved, plot) = (unsaved.is_some(), plot.map(|plot| (plot, LossCurve::default())));
+        let run = LongRun::new(self.checkpoint.clone(), self.every, job);
+        Ok(LongRun { json, out, plot, record, unsaved, ..run })
     }
 }
 
-impl RunArchive {
-    /// Saves a run to this checkpoint.
+impl LongRun {
+    /// A run that is saved to this checkpoint.
     pub(super) fn new(checkpoint: Option<PathBuf>, every: Duration, job: Job) -> Self {
         Self {
+            job,
+            from: None,
             checkpoint,
             every,
             record: None,
             announced: 0,
-            job,
             digest: OnceLock::new(),
             saved: Instant::now(),
             fallback: None,
             unsaved: false,
+            interrupted: Arc::default(),
             failure: None,
+            seconds: 0.0,
+            json: false,
+            out: None,
+            plot: None,
         }
     }
 
-    /// Follows a run of this network, from its start or from a checkpoint; steps of the dense engine are slow.
-    pub(super) fn follow<'a>(
-        &'a mut self,
-        (network, slow): (Option<&'a Network>, bool),
-        progress: Progress,
-        from: Option<&Checkpoint>,
-        curve: Option<&'a mut LossCurve>,
-    ) -> Follower<'a> {
-        self.saved = Instant::now();
-        let start = from.and_then(|checkpoint| Some((checkpoint.last()?, checkpoint.seen.clone())));
-        let interrupted = interruptions();
-        Follower { archive: self, network, slow, progress, curve, start, interrupted, stopped_at: None }
+    /// Begins to train a network. Returns where the run is resumed.
+    fn begin(&mut self, network: Option<&Network>) -> Result<Option<(Snapshot, RunStats)>, Failure> {
+        if let (Some(from), Some(network), Some(file)) = (&self.from, network, &self.checkpoint) {
+            from.belongs_to(network, &file.display().to_string())?;
+        }
+        (self.saved, self.interrupted) = (Instant::now(), interruptions());
+        Ok(self.from.as_ref().and_then(|from| Some((from.last()?, from.seen.clone()))))
+    }
+
+    /// Follows a trace or a training on a table. If steps are slow, the clock is read after each.
+    pub(super) fn follow<T, E: Into<Failure>>(
+        &mut self,
+        (network, slow): (&Network, bool),
+        mut progress: Progress,
+        run: impl FnOnce(
+            Option<(&Snapshot, RunStats)>,
+            ObservationRate,
+            &mut dyn FnMut(RunProgress<'_>) -> ControlFlow<()>,
+        ) -> Result<T, E>,
+    ) -> Result<T, Failure> {
+        let (started, start) = (Instant::now(), self.begin(Some(network))?);
+        let start = start.as_ref().map(|(snapshot, stats)| (snapshot, stats.clone()));
+        // A plot or a record needs more steps.
+        let often = self.plot.is_some() || self.record.is_some();
+        let rate = if often { ObservationRate::Strides } else { ObservationRate::Moments };
+        let finished = run(start, rate, &mut |RunProgress { step, loss, since, engine, record }| {
+            progress.reach_with_loss(step, loss);
+            if let Some((_, curve)) = &mut self.plot {
+                (step - since.len() as u64..).zip(since).for_each(|(step, &loss)| curve.add(step, loss));
+                curve.add(step, loss);
+            }
+            match step.is_multiple_of(CHECK_INTERVAL) || slow {
+                true => self.observe(Some(network), step, &|| Some(engine.snapshot()), record),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        self.seconds = started.elapsed().as_secs_f64();
+        finished.map_err(Into::into)
+    }
+
+    /// Follows a run of this many steps on a stream; one without a network cannot be saved. A run that was stopped has no result.
+    pub(super) fn follow_stream<T, E: Into<Failure>>(
+        &mut self,
+        (network, slow): (Option<&Network>, bool),
+        steps: u64,
+        run: impl FnOnce(Option<&Snapshot>, &mut dyn FnMut(StreamMoment<'_>) -> ControlFlow<()>) -> Result<T, E>,
+    ) -> Result<T, Failure> {
+        let (started, start) = (Instant::now(), self.begin(network)?);
+        let mut progress = Progress::new("training", steps).certainly();
+        if let Some((_, curve)) = &mut self.plot {
+            *curve = LossCurve::for_run(steps);
+        }
+        let mut stopped_at = None;
+        let from = start.as_ref().map(|(snapshot, _)| snapshot);
+        let finished = run(from, &mut |StreamMoment { step, loss, snapshot }| {
+            if let Some((_, curve)) = &mut self.plot {
+                curve.add(step, loss);
+            }
+            if step.is_multiple_of(1 << 12) || slow {
+                progress.reach(step);
+            }
+            // At the end, only the steps before a checkpoint are still to be verified.
+            if !step.is_multiple_of(CHECK_INTERVAL) && !slow && step != steps {
+                return ControlFlow::Continue(());
+            }
+            let flow = self.observe(network, step, snapshot, &RunStats::default());
+            stopped_at = flow.is_break().then_some(step);
+            flow
+        });
+        drop(progress);
+        self.seconds = started.elapsed().as_secs_f64();
+        if let Some(steps) = stopped_at {
+            self.close(network, Outcome::Interrupted { steps })?;
+        }
+        finished.map_err(Into::into)
+    }
+
+    /// Saves what is due at a step. Stops the run if the user interrupts it or it cannot be saved.
+    fn observe(
+        &mut self,
+        network: Option<&Network>,
+        step: u64,
+        snapshot: &dyn Fn() -> Option<Snapshot>,
+        stats: &RunStats,
+    ) -> ControlFlow<()> {
+        let interrupted = self.interrupted.load(Ordering::Relaxed);
+        if let Some((_, recorder)) = self.record.as_mut().filter(|(_, recorder)| recorder.wants(step)) {
+            snapshot().iter().for_each(|snapshot| recorder.keep(snapshot));
+            let most = recorder.most_bytes();
+            if most > LARGE_RECORD.max(2 * self.announced) {
+                self.announced = most;
+                note(&format!("the record may grow to {}", Bytes(most)));
+            }
+        }
+        let announced = self.fallback.is_some() || self.checkpoint.is_some() || self.unsaved;
+        if !announced && self.saved.elapsed() >= PATIENCE {
+            let file = fallback_file();
+            if io::stderr().is_terminal() {
+                note(&format!("Ctrl-C saves the run in {}; `luge resume` continues it", file.display()));
+            }
+            self.fallback = Some(file);
+        }
+        let due = self.checkpoint.is_some() && self.saved.elapsed() >= self.every;
+        if interrupted && self.checkpoint.is_none() && !self.unsaved {
+            self.checkpoint = Some(self.fallback.take().unwrap_or_else(fallback_file));
+        }
+        if (due || interrupted)
+            && let Err(failure) = self.save(network, snapshot(), stats)
+        {
+            self.failure = Some(failure);
+            return ControlFlow::Break(());
+        }
+        if interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn save(
@@ -161,14 +263,14 @@ impl RunArchive {
         snapshot: Option<Snapshot>,
         stats: &RunStats,
     ) -> Result<(), Failure> {
-        let Some(path) = self.checkpoint.clone() else { return Ok(()) };
+        let Some(path) = &self.checkpoint else { return Ok(()) };
         let (Some(network), Some(snapshot)) = (network, snapshot) else {
             return Err(Failure::error(
                 "a network whose layers are not recognised cannot be saved",
                 "leave --checkpoint out",
             ));
         };
-        self.file(network, stats.clone(), vec![Frame::new(&snapshot)], None).save(&path)?;
+        self.file(network, stats.clone(), vec![Frame::new(&snapshot)], None).save(path)?;
         self.saved = Instant::now();
         Ok(())
     }
@@ -180,8 +282,43 @@ impl RunArchive {
         Checkpoint { job, network, seen, record, ended, frames }
     }
 
-    /// Writes the record of a run that has ended. Fails if something could not be saved before, or if the run was interrupted.
-    pub(super) fn finish(&mut self, network: Option<&Network>, outcome: Outcome) -> Result<(), Failure> {
+    /// The speed until the run's end, as text.
+    pub(super) fn steps_per_second(&self, outcome: Outcome) -> String {
+        let from = self.from.as_ref().and_then(|from| from.frames.last()).map_or(0, |frame| frame.step);
+        let steps = outcome.steps().saturating_sub(from);
+        format!("{} steps/s", count((steps as f64 / self.seconds.max(1e-9)) as u64))
+    }
+
+    /// The time and the speed, as text.
+    pub(super) fn time(&self, outcome: Outcome) -> String {
+        format!("{:.2} s, {}", self.seconds, self.steps_per_second(outcome))
+    }
+
+    /// Writes the trained model, if the run is certified.
+    pub(super) fn save_model(
+        &self,
+        certificate: &Certificate,
+        model: impl FnOnce(&str) -> Result<Vec<u8>, ModelError>,
+    ) -> Result<(), Failure> {
+        if let Some(out) = self.out.as_ref().filter(|_| certificate.proves_the_run()) {
+            out.write(model(&out.path().display().to_string())?)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the record and the plot of a run that has ended. Fails if something could not be saved before, or if the run was
+    /// interrupted.
+    pub(super) fn finish(
+        &mut self,
+        network: Option<&Network>,
+        outcome: Outcome,
+        draw: impl FnOnce(&LossCurve) -> String,
+    ) -> Result<(), Failure> {
+        self.close(network, outcome)?;
+        self.plot.as_ref().map_or(Ok(()), |(plot, curve)| Ok(plot.write(draw(curve))?))
+    }
+
+    fn close(&mut self, network: Option<&Network>, outcome: Outcome) -> Result<(), Failure> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
@@ -199,119 +336,6 @@ impl RunArchive {
                 format!("resume it with: luge resume {file}"),
             ),
         })
-    }
-}
-
-/// Watches a run: shows its progress, collects its losses, and saves what is due.
-pub(super) struct Follower<'a> {
-    archive: &'a mut RunArchive,
-    /// The network whose run is saved; `None` if the run cannot be saved.
-    network: Option<&'a Network>,
-    /// Whether steps are so slow that the clock is read after each.
-    slow: bool,
-    progress: Progress,
-    curve: Option<&'a mut LossCurve>,
-    /// Where the run is resumed.
-    start: Option<(Snapshot, RunStats)>,
-    interrupted: Arc<AtomicBool>,
-    /// The step at which a run on a stream was stopped.
-    stopped_at: Option<u64>,
-}
-
-impl Follower<'_> {
-    /// Follows a trace or a training on a table.
-    pub(super) fn follow<T, E: Into<Failure>>(
-        mut self,
-        run: impl FnOnce(
-            Option<(&Snapshot, RunStats)>,
-            ObservationRate,
-            &mut dyn FnMut(RunProgress<'_>) -> ControlFlow<()>,
-        ) -> Result<T, E>,
-    ) -> Result<T, Failure> {
-        let start = self.start.take();
-        let start = start.as_ref().map(|(snapshot, stats)| (snapshot, stats.clone()));
-        // A plot or a record needs more steps.
-        let often = self.curve.is_some() || self.archive.record.is_some();
-        let rate = if often { ObservationRate::Strides } else { ObservationRate::Moments };
-        let finished = run(start, rate, &mut |RunProgress { step, loss, since, engine, record }| {
-            self.progress.reach_with_loss(step, loss);
-            if let Some(curve) = &mut self.curve {
-                (step - since.len() as u64..).zip(since).for_each(|(step, &loss)| curve.add(step, loss));
-                curve.add(step, loss);
-            }
-            match step.is_multiple_of(CHECK_INTERVAL) || self.slow {
-                true => self.observe(step, &|| Some(engine.snapshot()), record),
-                false => ControlFlow::Continue(()),
-            }
-        });
-        finished.map_err(Into::into)
-    }
-
-    /// Follows a run of this many steps on a stream. A run that was stopped has no result.
-    pub(super) fn follow_stream<T, E: Into<Failure>>(
-        mut self,
-        steps: u64,
-        run: impl FnOnce(Option<&Snapshot>, &mut dyn FnMut(StreamMoment<'_>) -> ControlFlow<()>) -> Result<T, E>,
-    ) -> Result<T, Failure> {
-        let start = self.start.take();
-        let from = start.as_ref().map(|(snapshot, _)| snapshot);
-        let finished = run(from, &mut |StreamMoment { step, loss, snapshot }| {
-            if let Some(curve) = &mut self.curve {
-                curve.add(step, loss);
-            }
-            if step.is_multiple_of(1 << 12) || self.slow {
-                self.progress.reach(step);
-            }
-            // At the end, only the steps before a checkpoint are still to be verified.
-            if !step.is_multiple_of(CHECK_INTERVAL) && !self.slow && step != steps {
-                return ControlFlow::Continue(());
-            }
-            let flow = self.observe(step, snapshot, &RunStats::default());
-            self.stopped_at = flow.is_break().then_some(step);
-            flow
-        });
-        if let Some(steps) = self.stopped_at {
-            drop(self.progress);
-            self.archive.finish(self.network, Outcome::Interrupted { steps })?;
-        }
-        finished.map_err(Into::into)
-    }
-
-    /// Saves what is due at a step. Stops the run if the user interrupts it or it cannot be saved.
-    fn observe(
-        &mut self,
-        step: u64,
-        snapshot: &dyn Fn() -> Option<Snapshot>,
-        stats: &RunStats,
-    ) -> ControlFlow<()> {
-        let (archive, interrupted) = (&mut *self.archive, self.interrupted.load(Ordering::Relaxed));
-        if let Some((_, recorder)) = archive.record.as_mut().filter(|(_, recorder)| recorder.wants(step)) {
-            snapshot().iter().for_each(|snapshot| recorder.keep(snapshot));
-            let most = recorder.most_bytes();
-            if most > LARGE_RECORD.max(2 * archive.announced) {
-                archive.announced = most;
-                note(&format!("the record may grow to {}", Bytes(most)));
-            }
-        }
-        let announced = archive.fallback.is_some() || archive.checkpoint.is_some() || archive.unsaved;
-        if !announced && archive.saved.elapsed() >= PATIENCE {
-            let file = fallback_file();
-            if io::stderr().is_terminal() {
-                note(&format!("Ctrl-C saves the run in {}; `luge resume` continues it", file.display()));
-            }
-            archive.fallback = Some(file);
-        }
-        let due = archive.checkpoint.is_some() && archive.saved.elapsed() >= archive.every;
-        if interrupted && archive.checkpoint.is_none() && !archive.unsaved {
-            archive.checkpoint = Some(archive.fallback.take().unwrap_or_else(fallback_file));
-        }
-        if (due || interrupted)
-            && let Err(failure) = archive.save(self.network, snapshot(), stats)
-        {
-            archive.failure = Some(failure);
-            return ControlFlow::Break(());
-        }
-        if interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 

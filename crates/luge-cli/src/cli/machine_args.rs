@@ -13,7 +13,7 @@ use crate::cli::command_prelude::*;
 pub(super) struct MachineArgs {
     /// A machine file, `-` for standard input, a bbchallenge line such as 1RB1LB_1LA1RZ, or the name of a machine that ships, such as bb4
     #[arg(value_name = "FILE", value_parser = machine_place, allow_hyphen_values = true)]
-    file: String,
+    pub(super) file: String,
     /// The file's format [default: from its extension and content]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<Format>,
@@ -25,21 +25,14 @@ pub(super) struct MachineArgs {
     pub(super) line: Option<usize>,
 }
 
-#[derive(clap::Args)]
+#[derive(Default, clap::Args)]
 pub(super) struct InputArgs {
     /// The initial content of a tape, once per tape [default: the file's own input, otherwise blank]
     ///
     /// Single-character symbols are written without separators; a space is the blank and the first `*` marks the head,
     /// unless they are symbols themselves. Other symbols are separated by spaces.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    input: Vec<String>,
-}
-
-impl InputArgs {
-    /// Whether the content of a tape is given.
-    pub(super) fn is_given(&self) -> bool {
-        !self.input.is_empty()
-    }
+    pub(super) input: Vec<String>,
 }
 
 /// Parses the place of a machine. A flag is refused, but a bbchallenge line may begin with an undefined transition.
@@ -65,11 +58,6 @@ pub(super) fn up_to(most: usize, what: &'static str) -> impl Fn(&str) -> Result<
 }
 
 impl MachineArgs {
-    /// The place as given.
-    pub(super) fn place(&self) -> &str {
-        &self.file
-    }
-
     /// The file, if it is a model and not a machine.
     pub(super) fn model(&self) -> Option<&Path> {
         let path = Path::new(&self.file);
@@ -113,11 +101,6 @@ impl MachineArgs {
         let loaded = job.load()?;
         show_warnings(&loaded.warnings, &job.source);
         Ok(loaded)
-    }
-
-    /// A trace of the machine on the input in its file.
-    pub(super) fn job_alone(&self) -> Result<TraceJob, Failure> {
-        self.job(&InputArgs { input: Vec::new() })
     }
 
     /// The title of a picture: the machine's name, or the file's.

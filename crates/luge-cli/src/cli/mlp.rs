@@ -2,14 +2,13 @@
 
 use luge::{
     certificate::answer::verdict_on,
-    draw::LossCurve,
     files::FileError,
     job::program::overflow,
     mlp::{MlpModel, PreparedMlp, TorchError, TorchExport},
     stream::{StreamMoment, StreamReport},
 };
 use luge_landscape::mlp::{Float, MlpConstants};
-use luge_train::{Outcome, Precision};
+use luge_train::Precision;
 
 use super::stream::outcome;
 use crate::cli::command_prelude::*;
@@ -95,77 +94,36 @@ pub(super) fn refuse(flags: &[(&str, bool)]) -> Result<(), Failure> {
 
 /// Trains a network and shows the result, or writes it for PyTorch.
 pub(super) fn run(
-    prepared: PreparedMlp,
+    prepared: &PreparedMlp,
     (args, mut outputs): (&TorchArgs, Outputs),
-    archive: RunArchive,
-    results: Results,
+    mut run: LongRun,
 ) -> Result<(), Failure> {
-    match &args.torch {
-        Some(folder) => export_torch(&prepared, (folder, args.sparse), &mut outputs),
-        None => train_and_show(&Ordinary(prepared), archive, None, results),
+    if let Some(folder) = &args.torch {
+        return export_torch(prepared, (folder, args.sparse), &mut outputs);
     }
-}
-
-/// A prepared training on landscape mlp.
-struct Ordinary(PreparedMlp);
-
-impl Trainable for Ordinary {
-    type Report = StreamReport;
-
-    fn network(&self) -> Option<&Network> {
-        None
+    let report = &run.follow_stream((None, true), prepared.rehearsal.steps, |_, watch| {
+        prepared.train(|step| watch(StreamMoment { step, loss: f64::NAN, snapshot: &|| None }))
+    })?;
+    run.save_model(&report.certificate, |name| MlpModel::new(prepared, report).to_bytes(name))?;
+    if let Some(program) = &prepared.program {
+        show_warnings(&overflow(&program.source, None, &report.wraps), &program.source);
     }
-
-    fn is_slow(&self) -> bool {
-        true
-    }
-
-    fn progress(&self) -> Progress {
-        Progress::new("training", self.0.rehearsal.steps).certainly()
-    }
-
-    fn train(&self, follower: Follower<'_>) -> Result<StreamReport, Failure> {
-        follower.follow_stream(self.0.rehearsal.steps, |_, watch| {
-            self.0.train(|step| watch(StreamMoment { step, loss: f64::NAN, snapshot: &|| None }))
-        })
-    }
-
-    fn outcome(&self, report: &StreamReport) -> Outcome {
-        outcome(report)
-    }
-
-    fn model(&self, report: &StreamReport, name: &str) -> Result<Option<Vec<u8>>, Failure> {
-        let model = || MlpModel::new(&self.0, report).to_bytes(name);
-        Ok(report.certificate.proves_the_run().then(model).transpose()?)
-    }
-
-    fn show(&self, report: &StreamReport, json: bool, timing: &Timing) -> Result<(), Failure> {
-        if let Some(program) = &self.0.program {
-            show_warnings(&overflow(&program.source, None, &report.wraps), &program.source);
-        }
-        let network = &self.0.network;
-        let summary = object! {
-            circuit: self.0.circuit.name(),
-            #[serde(flatten)]
-            report: report,
-            certified: report.certificate.proves_the_run(),
-            precision: network.constants.float.word(),
-            rate: network.constants.rate,
-            widths: network.network.widths(),
-            weights: network.network.n_weights(),
-            nonzero: network.network.n_nonzero(),
-            wall_s: timing.seconds,
-        };
-        show_rows(json, &summary, |rows| describe(rows, &self.0, report, timing.seconds))
-    }
-
-    fn draw(&self, _: &StreamReport, _: &LossCurve) -> String {
-        unreachable!("--plot is refused")
-    }
-
-    fn verdict(&self, report: &StreamReport) -> Result<(), Failure> {
-        Failure::of_certificate(&report.certificate)
-    }
+    let network = &prepared.network;
+    let summary = object! {
+        circuit: prepared.circuit.name(),
+        #[serde(flatten)]
+        report: report,
+        certified: report.certificate.proves_the_run(),
+        precision: network.constants.float.word(),
+        rate: network.constants.rate,
+        widths: network.network.widths(),
+        weights: network.network.n_weights(),
+        nonzero: network.network.n_nonzero(),
+        wall_s: run.seconds,
+    };
+    show_rows(run.json, &summary, |rows| describe(rows, prepared, report, run.seconds))?;
+    run.finish(None, outcome(report), |_| unreachable!("--plot is refused"))?;
+    Failure::of_certificate(&report.certificate)
 }
 
 /// What was learned on a stream, and how the run ended: after a number of these steps.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use luge::files::{Checkpoint, CheckpointError, atomic_file};
 
-use super::{stream::Streamed, trace::Traced, train::Lesson};
+use super::{stream, trace, train};
 use crate::cli::command_prelude::*;
 
 /// Resume a run from a checkpoint
@@ -37,28 +37,16 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     atomic_file::sweep(&args.file);
     let mut outputs = args.force.outputs().reading(&args.file);
     let out = place(&mut outputs, args.out.as_deref())?;
-    let archive = RunArchive::new(Some(args.file.clone()), args.every, checkpoint.job.clone());
-    let results = Results { json: args.json, out, plot: None };
-    match &checkpoint.job {
-        Job::Trace(_) if results.out.is_some() => Err(Failure::usage(
+    let job = checkpoint.job.clone();
+    let mut run = LongRun::new(Some(args.file.clone()), args.every, job.clone());
+    (run.from, run.json, run.out) = (Some(checkpoint), args.json, out);
+    match &job {
+        Job::Trace(_) if args.out.is_some() => Err(Failure::usage(
             format!("{name} is of a trace, which ends with no model to write"),
             "leave --out out",
         )),
-        Job::Trace(job) => resume(&Traced::prepare(job)?, &checkpoint, &name, archive, results),
-        Job::Stream(job) => resume(&Streamed::prepare(job)?, &checkpoint, &name, archive, results),
-        Job::Train(job) => resume(&Lesson::prepare(job)?, &checkpoint, &name, archive, results),
+        Job::Trace(job) => trace::train(&job.prepare()?, "", run),
+        Job::Stream(job) => stream::train(job, &job.prepare()?, run),
+        Job::Train(job) => train::train(job, job.prepare()?, run),
     }
-}
-
-fn resume(
-    job: &impl Trainable,
-    checkpoint: &Checkpoint,
-    name: &str,
-    archive: RunArchive,
-    results: Results,
-) -> Result<(), Failure> {
-    if let Some(network) = job.network() {
-        checkpoint.belongs_to(network, name)?;
-    }
-    train_and_show(job, archive, Some(checkpoint), results)
 }

@@ -54,7 +54,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(source) = args.machine.program()? {
-        if args.picture.is_some() || args.input.is_given() {
+        if args.picture.is_some() || !args.input.input.is_empty() {
             return Err(Failure::usage(
                 "--picture and --input are for machines",
                 "give its data with --data, or make a machine of it with luge compile",
@@ -65,7 +65,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let n_bits = args.draw.map(|draw| draw.n_features);
     let job = args.machine.job(&args.input)?;
     if let Some(circuit) = circuit::read(&job.source, n_bits)? {
-        let for_others = args.picture.is_some() || args.input.is_given() || args.data.csv.is_for_a_program();
+        let for_others =
+            args.picture.is_some() || !args.input.input.is_empty() || args.data.csv.is_for_a_program();
         if for_others || args.profile || args.check || args.each {
             return Err(Failure::usage(
                 "--picture, --input, --data, --profile, --check and --each are not for circuits",
@@ -86,7 +87,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             "give a .sled file, or the machine's --input",
         ));
     }
-    let picture = place(&mut args.force.outputs().reading(args.machine.place()), args.picture.as_deref())?;
+    let picture = place(&mut args.force.outputs().reading(&args.machine.file), args.picture.as_deref())?;
     if args.each {
         return each(&job, args);
     }
@@ -111,7 +112,7 @@ fn each(job: &TraceJob, args: &Args) -> Result<(), Failure> {
             Failure::of_findings(headline, &findings, &job.source)
         })?;
         let input =
-            if args.input.is_given() { parse_inputs(&loaded.machine, &job.input)? } else { Input::blank() };
+            if job.input.is_empty() { Input::blank() } else { parse_inputs(&loaded.machine, &job.input)? };
         let mut simulator = Simulator::new(&loaded.machine, &input);
         let outcome = Progress::new("running", args.steps).run(&mut simulator, args.steps)?;
         runs.push(object! {

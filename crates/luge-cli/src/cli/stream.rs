@@ -2,7 +2,6 @@
 
 use luge::{
     StreamJob,
-    draw::LossCurve,
     files::export::stream_graph,
     job::{Data, JobError, catalogue::STREAM_LEARNERS, program},
     stream::{
@@ -100,86 +99,41 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut outputs = args.csv.protect(args.force.outputs().reading(&args.learner));
     let graph_file = place(&mut outputs, args.graph.as_deref())?;
     let out = place(&mut outputs, args.torch.out.as_deref())?;
-    let plot = place(&mut outputs, args.plot.as_deref())?;
+    let results = (args.json, out, place(&mut outputs, args.plot.as_deref())?);
     let job = args.job()?;
     let unsaved = is_mlp.then_some(mlp::UNSAVED);
-    let archive = args.long_run.archive(&mut outputs, Job::Stream(job.clone()), unsaved)?;
-    let results = Results { json: args.json, out, plot };
+    let run = args.long_run.open(&mut outputs, results, Job::Stream(job.clone()), unsaved)?;
     if is_mlp {
-        return mlp::run(job.prepare_mlp()?, (&args.torch, outputs), archive, results);
+        return mlp::run(&job.prepare_mlp()?, (&args.torch, outputs), run);
     }
-    let streamed = Streamed::prepare(&job)?;
+    let lesson = job.prepare()?;
     if let Some(file) = graph_file {
-        file.write(json_line(&stream_graph(&streamed.lesson.network))?)?;
+        file.write(json_line(&stream_graph(&lesson.network))?)?;
     }
-    train_and_show(&streamed, archive, None, results)
+    train(&job, &lesson, run)
 }
 
-/// A prepared training on a stream.
-pub(super) struct Streamed {
-    job: StreamJob,
-    lesson: PreparedStream,
-}
-
-impl Streamed {
-    pub(super) fn prepare(job: &StreamJob) -> Result<Self, Failure> {
-        Ok(Self { lesson: job.prepare()?, job: job.clone() })
-    }
-}
-
-impl Trainable for Streamed {
-    type Report = StreamReport;
-
-    fn network(&self) -> Option<&Network> {
-        Some(&self.lesson.network.network)
-    }
-
-    fn is_slow(&self) -> bool {
-        self.job.options.engine() == StreamEngineChoice::Dense
-    }
-
-    fn progress(&self) -> Progress {
-        Progress::new("training", self.lesson.rehearsal.steps).certainly()
-    }
-
-    fn curve(&self) -> LossCurve {
-        LossCurve::for_run(self.lesson.rehearsal.steps)
-    }
-
-    fn train(&self, follower: Follower<'_>) -> Result<StreamReport, Failure> {
-        follower.follow_stream(self.lesson.rehearsal.steps, |from, watch| match from {
-            Some(from) => self.lesson.resume(from, watch),
-            None => self.lesson.train(watch),
-        })
-    }
-
-    fn outcome(&self, report: &StreamReport) -> Outcome {
-        outcome(report)
-    }
-
-    fn model(&self, report: &StreamReport, name: &str) -> Result<Option<Vec<u8>>, Failure> {
-        let model = || StreamModel::new(&self.job, &self.lesson, report).to_bytes(name);
-        Ok(report.certificate.proves_the_run().then(model).transpose()?)
-    }
-
-    fn show(&self, report: &StreamReport, json: bool, timing: &Timing) -> Result<(), Failure> {
-        show_warnings(&program::overflow(&self.job.source, None, &report.wraps), &self.job.source);
-        show_rows(json, &summary(&self.lesson, report, timing.seconds), |rows| {
-            describe(rows, &self.lesson, report);
-            rows.row("time", timing.text(outcome(report)));
-            rows.certificate(report.certificate.claims());
-        })
-    }
-
-    fn draw(&self, report: &StreamReport, curve: &LossCurve) -> String {
-        let title = self.lesson.learner.machine().name().unwrap_or("a learner");
+/// Trains on a stream, and writes and shows the result.
+pub(super) fn train(job: &StreamJob, lesson: &PreparedStream, mut run: LongRun) -> Result<(), Failure> {
+    let network = Some(&lesson.network.network);
+    let slow = job.options.engine() == StreamEngineChoice::Dense;
+    let report = run.follow_stream((network, slow), lesson.rehearsal.steps, |from, watch| match from {
+        Some(from) => lesson.resume(from, watch),
+        None => lesson.train(watch),
+    })?;
+    run.save_model(&report.certificate, |name| StreamModel::new(job, lesson, &report).to_bytes(name))?;
+    show_warnings(&program::overflow(&job.source, None, &report.wraps), &job.source);
+    show_rows(run.json, &summary(lesson, &report, run.seconds), |rows| {
+        describe(rows, lesson, &report);
+        rows.row("time", run.time(outcome(&report)));
+        rows.certificate(report.certificate.claims());
+    })?;
+    run.finish(network, outcome(&report), |curve| {
+        let title = lesson.learner.machine().name().unwrap_or("a learner");
         let subtitle = format!("{} gradient steps on a stream", count(report.steps));
-        curve.draw(title, &subtitle, LandscapeKind::Plain, &self.lesson.loss_levels(), None)
-    }
-
-    fn verdict(&self, report: &StreamReport) -> Result<(), Failure> {
-        Failure::of_certificate(&report.certificate)
-    }
+        curve.draw(title, &subtitle, LandscapeKind::Plain, &lesson.loss_levels(), None)
+    })?;
+    Failure::of_certificate(&report.certificate)
 }
 
 impl Args {

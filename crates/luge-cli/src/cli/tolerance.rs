@@ -31,7 +31,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let plot = place(&mut args.force.outputs().reading(args.machine.place()), args.plot.as_deref())?;
+    let plot = place(&mut args.force.outputs().reading(&args.machine.file), args.plot.as_deref())?;
     let job = args.machine.job(&args.input)?;
     let loaded = args.machine.load(&job)?;
     let input = job.initial_tapes(&loaded)?;

@@ -1,9 +1,7 @@
 //! `luge trace`: trains a machine's landscape and compares it with the simulator.
 
 use luge::{
-    draw::LossCurve,
     files::summary,
-    job::TraceJob,
     mlp::PreparedMlp,
     run::{Comparisons, EngineChoice, FirstMismatch, TrainingConfig, memory},
     stream::{StreamEngineChoice, StreamLandscape, StreamOptions},
@@ -76,20 +74,19 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         args.torch.refuse(false)?
     }
     let mut job = args.machine.job(&args.input)?;
-    let mut outputs = args.force.outputs().reading(args.machine.place());
-    let (out, plot) =
-        (place(&mut outputs, args.torch.out.as_deref())?, place(&mut outputs, args.plot.as_deref())?);
+    let mut outputs = args.force.outputs().reading(&args.machine.file);
+    let out = place(&mut outputs, args.torch.out.as_deref())?;
+    let results = (args.json, out, place(&mut outputs, args.plot.as_deref())?);
     job.options = if is_mlp { TraceOptions { steps: args.steps, ..job.options } } else { args.options()? };
     let unsaved = if is_mlp { Some(mlp::UNSAVED) } else { args.noise.map(|_| NOISY) };
-    let archive = args.long_run.archive(&mut outputs, Job::Trace(job.clone()), unsaved)?;
-    let results = Results { json: args.json, out, plot };
+    let run = args.long_run.open(&mut outputs, results, Job::Trace(job.clone()), unsaved)?;
     let loaded = args.machine.load(&job)?;
     if is_mlp {
         let prepared = PreparedMlp::new(job.circuit(&loaded)?, None, args.mlp_options()?)?;
-        return mlp::run(prepared, (&args.torch, outputs), archive, results);
+        return mlp::run(&prepared, (&args.torch, outputs), run);
     }
     let plan = job.plan(&loaded).map_err(|error| args.landscape.refusal(error))?;
-    train_and_show(&Traced { plan, title: args.machine.title(&loaded) }, archive, None, results)
+    train(&plan, &args.machine.title(&loaded), run)
 }
 
 /// Why a run with noise is not saved, and the remedy.
@@ -98,17 +95,25 @@ const NOISY: (&str, &str) = (
     "leave --checkpoint and --record out, or --noise",
 );
 
-/// A prepared trace.
-pub(super) struct Traced {
-    plan: PreparedTrace,
-    /// The title of a plot.
-    title: String,
-}
-
-impl Traced {
-    pub(super) fn prepare(job: &TraceJob) -> Result<Self, Failure> {
-        Ok(Self { plan: job.prepare()?, title: String::new() })
-    }
+/// Trains, and writes and shows the result; the plot has this title.
+pub(super) fn train(plan: &PreparedTrace, title: &str, mut run: LongRun) -> Result<(), Failure> {
+    let (network, most, input) = (plan.landscape.network(), plan.most_steps, plan.input.clone());
+    let machine = plan.lowered.normal.machine().clone();
+    let progress = Progress::new("training", most).estimated_by(move || {
+        let mut simulator = Simulator::new(&machine, &input);
+        memory::run(&mut simulator, most).ok().map(|_| simulator.steps())
+    });
+    let trace =
+        &run.follow((network, plan.dense()), progress, |start, rate, watch| plan.follow(start, rate, watch))?;
+    show_rows(run.json, &summary::of_trace(plan, trace), |rows| describe(rows, plan, trace, &run))?;
+    run.finish(Some(network), trace.outcome, |curve| {
+        let kind = plan.options.landscape;
+        let title = format!("{title} on {}", kind.word());
+        let first_mismatch = trace.first_mismatch.as_ref().map(|mismatch| mismatch.step);
+        curve.draw(&title, &headline(plan, trace), kind, &plan.landscape.bounds(), first_mismatch)
+    })?;
+    let differs = |reason| Failure::of(format!("training did not trace the machine: {reason}"));
+    reason(trace).map_or(Ok(()), |reason| Err(differs(reason)))
 }
 
 impl Args {
@@ -156,121 +161,67 @@ impl Args {
     }
 }
 
-impl Trainable for Traced {
-    type Report = Trace;
-
-    fn network(&self) -> Option<&Network> {
-        Some(self.plan.landscape.network())
+fn describe(rows: &mut Rows, plan: &PreparedTrace, trace: &Trace, run: &LongRun) {
+    let options = &plan.options;
+    let steps = trace.outcome.steps();
+    rows.row("outcome", trace.outcome.word());
+    match (trace.outcome, options.cells) {
+        (Outcome::OutOfCells { .. }, Some(cells)) => {
+            rows.row("", format!("the run needs more than the {cells} cells per tape that --cells allows"));
+        }
+        (Outcome::OutOfCells { .. }, None) => {
+            rows.row("", format!("a tape needs more than {MAX_CELLS} cells"));
+        }
+        _ => {}
     }
-
-    fn is_slow(&self) -> bool {
-        self.plan.dense()
+    rows.row("gradient steps", count(steps));
+    let endless = || "does not halt within the steps traced".to_owned();
+    rows.row("machine steps", trace.machine_steps.map_or_else(endless, count));
+    let some = ", among the iterates compared: the last, and one every 16,777,216 steps";
+    let compared = if trace.n_compared <= steps { some } else { "" };
+    rows.row("mismatches", format!("{}{compared}", count(trace.mismatches)));
+    if let Some(FirstMismatch { step, why }) = &trace.first_mismatch {
+        rows.row("", format!("first at step {}: {why}", count(*step)));
     }
-
-    fn progress(&self) -> Progress {
-        let (most, input) = (self.plan.most_steps, self.plan.input.clone());
-        let machine = self.plan.lowered.normal.machine().clone();
-        Progress::new("training", most).estimated_by(move || {
-            let mut simulator = Simulator::new(&machine, &input);
-            memory::run(&mut simulator, most).ok().map(|_| simulator.steps())
-        })
+    rows.row("gradient", trace.gradient.figures());
+    let Bounds { running_low, running_high, halted_high, stop, .. } = plan.landscape.bounds();
+    let [first, min, max, last] =
+        [trace.loss.first, trace.loss.min, trace.loss.max, trace.loss.last].map(numeral);
+    rows.row("loss", format!("first {first}, lowest {min}, highest {max}, last {last}"));
+    let [low, high, halted, stop] = [running_low, running_high, halted_high, stop].map(numeral);
+    let bounds = format!("running {low} to {high}, halted at most {halted}");
+    rows.row("bounds", format!("{bounds}; training stops at {stop}"));
+    let yes = |held: bool| if held { "yes" } else { "no" };
+    rows.row("bounds held", yes(trace.bounds_held));
+    if options.landscape == LandscapeKind::Internal {
+        rows.row("strictly falling", yes(trace.strictly_falling));
     }
-
-    fn train(&self, follower: Follower<'_>) -> Result<Trace, Failure> {
-        follower.follow(|start, rate, watch| self.plan.follow(start, rate, watch))
+    let (vertices, cells) = (count(plan.landscape.n_vertices()), count(trace.n_cells));
+    let which = if trace.chosen.engine == EngineChoice::Dense { "per tape" } else { "touched" };
+    let kind = options.landscape.word();
+    rows.row("landscape", format!("{kind}, {vertices} vertices, {cells} cells {which}"));
+    rows.row("network", format!("{} units in {} layers", count(trace.n_units), trace.n_layers));
+    rows.row("engine", format!("{}, {}", trace.chosen.engine.word(), manner(plan)));
+    if options.manner.engine == EngineChoice::Auto {
+        rows.row("", &trace.chosen.why);
     }
-
-    fn outcome(&self, trace: &Trace) -> Outcome {
-        trace.outcome
-    }
-
-    fn model(&self, _: &Trace, _: &str) -> Result<Option<Vec<u8>>, Failure> {
-        Ok(None)
-    }
-
-    fn show(&self, trace: &Trace, json: bool, timing: &Timing) -> Result<(), Failure> {
-        show_rows(json, &summary::of_trace(&self.plan, trace), |rows| self.describe(rows, trace, timing))
-    }
-
-    fn draw(&self, trace: &Trace, curve: &LossCurve) -> String {
-        let kind = self.plan.options.landscape;
-        let title = format!("{} on {}", self.title, kind.word());
-        let first_mismatch = trace.first_mismatch.as_ref().map(|mismatch| mismatch.step);
-        curve.draw(&title, &self.headline(trace), kind, &self.plan.landscape.bounds(), first_mismatch)
-    }
-
-    fn verdict(&self, trace: &Trace) -> Result<(), Failure> {
-        let differs = |reason| Failure::of(format!("training did not trace the machine: {reason}"));
-        reason(trace).map_or(Ok(()), |reason| Err(differs(reason)))
-    }
+    rows.row("speed", run.steps_per_second(trace.outcome));
 }
 
-impl Traced {
-    fn describe(&self, rows: &mut Rows, trace: &Trace, timing: &Timing) {
-        let (plan, options) = (&self.plan, &self.plan.options);
-        let steps = trace.outcome.steps();
-        rows.row("outcome", trace.outcome.word());
-        match (trace.outcome, options.cells) {
-            (Outcome::OutOfCells { .. }, Some(cells)) => {
-                rows.row(
-                    "",
-                    format!("the run needs more than the {cells} cells per tape that --cells allows"),
-                );
-            }
-            (Outcome::OutOfCells { .. }, None) => {
-                rows.row("", format!("a tape needs more than {MAX_CELLS} cells"));
-            }
-            _ => {}
-        }
-        rows.row("gradient steps", count(steps));
-        let endless = || "does not halt within the steps traced".to_owned();
-        rows.row("machine steps", trace.machine_steps.map_or_else(endless, count));
-        let some = ", among the iterates compared: the last, and one every 16,777,216 steps";
-        let compared = if trace.n_compared <= steps { some } else { "" };
-        rows.row("mismatches", format!("{}{compared}", count(trace.mismatches)));
-        if let Some(FirstMismatch { step, why }) = &trace.first_mismatch {
-            rows.row("", format!("first at step {}: {why}", count(*step)));
-        }
-        rows.row("gradient", trace.gradient.figures());
-        let Bounds { running_low, running_high, halted_high, stop, .. } = plan.landscape.bounds();
-        let [first, min, max, last] =
-            [trace.loss.first, trace.loss.min, trace.loss.max, trace.loss.last].map(numeral);
-        rows.row("loss", format!("first {first}, lowest {min}, highest {max}, last {last}"));
-        let [low, high, halted, stop] = [running_low, running_high, halted_high, stop].map(numeral);
-        let bounds = format!("running {low} to {high}, halted at most {halted}");
-        rows.row("bounds", format!("{bounds}; training stops at {stop}"));
-        let yes = |held: bool| if held { "yes" } else { "no" };
-        rows.row("bounds held", yes(trace.bounds_held));
-        if options.landscape == LandscapeKind::Internal {
-            rows.row("strictly falling", yes(trace.strictly_falling));
-        }
-        let (vertices, cells) = (count(plan.landscape.n_vertices()), count(trace.n_cells));
-        let which = if trace.chosen.engine == EngineChoice::Dense { "per tape" } else { "touched" };
-        let kind = options.landscape.word();
-        rows.row("landscape", format!("{kind}, {vertices} vertices, {cells} cells {which}"));
-        rows.row("network", format!("{} units in {} layers", count(trace.n_units), trace.n_layers));
-        rows.row("engine", format!("{}, {}", trace.chosen.engine.word(), self.manner()));
-        if options.manner.engine == EngineChoice::Auto {
-            rows.row("", &trace.chosen.why);
-        }
-        rows.row("speed", timing.steps_per_second(trace.outcome));
-    }
+/// Precision, rate and noise as text.
+fn manner(plan: &PreparedTrace) -> String {
+    let TrainingConfig { precision, rate, noise, .. } = &plan.options.manner;
+    let noise = noise.map(|(sigma, seed)| format!(", noise {sigma} (seed {seed})"));
+    format!("{}, rate {}{}", precision.word(), rate.word(), noise.unwrap_or_default())
+}
 
-    /// Precision, rate and noise as text.
-    fn manner(&self) -> String {
-        let TrainingConfig { precision, rate, noise, .. } = &self.plan.options.manner;
-        let noise = noise.map(|(sigma, seed)| format!(", noise {sigma} (seed {seed})"));
-        format!("{}, rate {}{}", precision.word(), rate.word(), noise.unwrap_or_default())
-    }
-
-    fn headline(&self, trace: &Trace) -> String {
-        let (steps, manner) = (count(trace.outcome.steps()), self.manner());
-        let verdict = match reason(trace) {
-            None => "every iterate is the machine's configuration".to_owned(),
-            Some(_) => format!("{} iterates are not the machine's configuration", trace.mismatches),
-        };
-        format!("{steps} gradient steps, {manner}: {verdict}")
-    }
+fn headline(plan: &PreparedTrace, trace: &Trace) -> String {
+    let (steps, manner) = (count(trace.outcome.steps()), manner(plan));
+    let verdict = match reason(trace) {
+        None => "every iterate is the machine's configuration".to_owned(),
+        Some(_) => format!("{} iterates are not the machine's configuration", trace.mismatches),
+    };
+    format!("{steps} gradient steps, {manner}: {verdict}")
 }
 
 /// Why a trace is not exact; `None` if it is.

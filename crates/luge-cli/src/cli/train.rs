@@ -5,7 +5,6 @@ use std::sync::Arc;
 use luge::{
     certificate::answer::{Answer, Learned},
     data::Score,
-    draw::LossCurve,
     files::{Model, summary},
     job::{
         StandardPrimaries, TrainJob,
@@ -91,14 +90,46 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let job = args.job()?;
     let mut outputs = args.outputs();
     let out = place(&mut outputs, args.out.as_deref())?;
-    let plot = place(&mut outputs, args.plot.as_deref())?;
-    let archive = args.long_run.archive(&mut outputs, Job::Train(job.clone()), None)?;
+    let results = (args.json, out, place(&mut outputs, args.plot.as_deref())?);
+    let run = args.long_run.open(&mut outputs, results, Job::Train(job.clone()), None)?;
     let table = job.table()?;
     show_notes(&job.data, &table.notes);
     let loaded = job.load(&table)?;
     show_warnings(&loaded.warnings, &job.source);
-    let lesson = Arc::new(job.assemble(table, &loaded, &StandardPrimaries)?);
-    train_and_show(&Lesson { job, lesson }, archive, None, Results { json: args.json, out, plot })
+    let lesson = job.assemble(table, &loaded, &StandardPrimaries)?;
+    train(&job, lesson, run)
+}
+
+/// Trains on a table, and writes and shows the result.
+pub(super) fn train(job: &TrainJob, lesson: PreparedTraining, mut run: LongRun) -> Result<(), Failure> {
+    let lesson = Arc::new(lesson);
+    let (network, options) = (lesson.extended().network(), lesson.options());
+    let slow = lesson.task().manner.engine == EngineChoice::Dense;
+    let most_steps = options.steps.saturating_add(lesson.extended().extra_steps());
+    let (known, aside) = (job.clone(), Arc::clone(&lesson));
+    let progress = Progress::new("training", most_steps).estimated_by(move || estimated(&known, &aside));
+    let report =
+        run.follow((network, slow), progress, |start, rate, watch| lesson.follow(start, rate, watch))?;
+    let model = |name: &str| Model::new(&lesson, &report).with_program_of(job).to_bytes(name);
+    run.save_model(&report.certificate, model)?;
+    // A number that wrapped around probably makes the answer wrong.
+    let overflow = program::overflow(&job.source, Some(lesson.table()), lesson.wraps());
+    show_warnings(&overflow, &job.source);
+    if !matches!(report.outcome, Outcome::Interrupted { .. }) {
+        let timed = object! {
+            #[serde(flatten)]
+            summary: summary::of_training(&lesson, &report),
+            wall_s: run.seconds,
+        };
+        show_rows(run.json, &timed, |rows| describe(rows, &lesson, &report, &run))?;
+    }
+    run.finish(Some(network), report.outcome, |curve| {
+        let title = lesson.learner().machine().name().unwrap_or("a learner");
+        let kind = options.landscape;
+        let subtitle = format!("{} gradient steps on {}", count(report.outcome.steps()), kind.word());
+        curve.draw(title, &subtitle, kind, &lesson.loss_levels(), None)
+    })?;
+    Failure::of_certificate(&report.certificate)
 }
 
 /// Estimates the length of a run by running the program for more and more statements; `None` if that finds no end.
@@ -119,75 +150,6 @@ fn estimated(job: &TrainJob, lesson: &PreparedTraining) -> Option<Step> {
 
 /// Statements of the first attempt.
 const FIRST_STATEMENTS: u64 = 1 << 22;
-
-/// A prepared training on a table.
-pub(super) struct Lesson {
-    job: TrainJob,
-    lesson: Arc<PreparedTraining>,
-}
-
-impl Lesson {
-    pub(super) fn prepare(job: &TrainJob) -> Result<Self, Failure> {
-        Ok(Self { lesson: Arc::new(job.prepare()?), job: job.clone() })
-    }
-}
-
-impl Trainable for Lesson {
-    type Report = TrainingReport;
-
-    fn network(&self) -> Option<&Network> {
-        Some(self.lesson.extended().network())
-    }
-
-    fn is_slow(&self) -> bool {
-        self.lesson.task().manner.engine == EngineChoice::Dense
-    }
-
-    fn progress(&self) -> Progress {
-        let most_steps = self.lesson.options().steps.saturating_add(self.lesson.extended().extra_steps());
-        let (job, lesson) = (self.job.clone(), Arc::clone(&self.lesson));
-        Progress::new("training", most_steps).estimated_by(move || estimated(&job, &lesson))
-    }
-
-    fn train(&self, follower: Follower<'_>) -> Result<TrainingReport, Failure> {
-        follower.follow(|start, rate, watch| self.lesson.follow(start, rate, watch))
-    }
-
-    fn outcome(&self, report: &TrainingReport) -> Outcome {
-        report.outcome
-    }
-
-    fn model(&self, report: &TrainingReport, name: &str) -> Result<Option<Vec<u8>>, Failure> {
-        let model = || Model::new(&self.lesson, report).with_program_of(&self.job).to_bytes(name);
-        Ok(report.certificate.proves_the_run().then(model).transpose()?)
-    }
-
-    fn show(&self, report: &TrainingReport, json: bool, timing: &Timing) -> Result<(), Failure> {
-        // A number that wrapped around probably makes the answer wrong.
-        let overflow = program::overflow(&self.job.source, Some(self.lesson.table()), self.lesson.wraps());
-        show_warnings(&overflow, &self.job.source);
-        if matches!(report.outcome, Outcome::Interrupted { .. }) {
-            return Ok(());
-        }
-        let timed = object! {
-            #[serde(flatten)]
-            summary: summary::of_training(&self.lesson, report),
-            wall_s: timing.seconds,
-        };
-        show_rows(json, &timed, |rows| describe(rows, &self.lesson, report, timing))
-    }
-
-    fn draw(&self, report: &TrainingReport, curve: &LossCurve) -> String {
-        let title = self.lesson.learner().machine().name().unwrap_or("a learner");
-        let kind = self.lesson.options().landscape;
-        let subtitle = format!("{} gradient steps on {}", count(report.outcome.steps()), kind.word());
-        curve.draw(title, &subtitle, kind, &self.lesson.loss_levels(), None)
-    }
-
-    fn verdict(&self, report: &TrainingReport) -> Result<(), Failure> {
-        Failure::of_certificate(&report.certificate)
-    }
-}
 
 impl Args {
     /// The output files, which must not be read by this command.
@@ -237,7 +199,7 @@ pub(super) fn scored(score: &Score) -> String {
     }
 }
 
-fn describe(rows: &mut Rows, lesson: &PreparedTraining, report: &TrainingReport, timing: &Timing) {
+fn describe(rows: &mut Rows, lesson: &PreparedTraining, report: &TrainingReport, run: &LongRun) {
     let extended = lesson.extended();
     let answer = Answer::of_training(lesson, report);
     if let Some(learned) = &answer.learned {
@@ -268,6 +230,6 @@ fn describe(rows: &mut Rows, lesson: &PreparedTraining, report: &TrainingReport,
         rows.row("drift", format!("tape {:.1e}, head {:.1e}", drift.tape, drift.head));
     }
     rows.row("engine", format!("{}: {}", report.chosen.engine.word(), report.chosen.why));
-    rows.row("time", timing.text(report.outcome));
+    rows.row("time", run.time(report.outcome));
     rows.certificate(report.certificate.claims());
 }
