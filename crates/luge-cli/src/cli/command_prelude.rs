@@ -18,7 +18,7 @@ pub(super) use serde::Serialize;
 
 pub(super) use super::{
     data_args::{CsvArgs, DataArgs, FormatArg, named_table, read_text, show_notes},
-    failure::{Failure, failures, open_learner, show_warnings},
+    failure::{Failure, open_learner, show_warnings},
     landscape_args::{LandscapeArgs, TOWARDS_HALT},
     long_run::{LongRun, LongRunArgs, duration},
     machine_args::{InputArgs, MachineArgs, format_parser, step_count, up_to, word},

@@ -1,25 +1,34 @@
 //! The failures of commands, with file, place and remedy.
 
-mod learning;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::{error::Error, fmt, io, path::Path, process::ExitCode};
 
 use luge::{
+    data::TableError,
     draw::edges::EdgesError,
-    files::{Checkpoint, CheckpointError, OutputError},
+    files::{Checkpoint, CheckpointError, ModelError, OutputError},
     job::{
-        JobError, OpenError, ReadError, Source,
+        JobError, OpenError, ProgramError, ReadError, Source,
         auto_format::NoFormat,
         catalogue::{self, Shipped},
         circuits::MAX_BITS,
     },
+    mlp::TorchError,
     run::{EngineError, memory::TooMuch, revisit::RevisitError},
     trace::LONGEST_SEARCH,
     training::{Certificate, Claim},
 };
-use luge_landscape::{BuildError, ConstantsError, InternalError};
+use luge_experiments::compare::stream::CompareError;
+use luge_lab::RunError;
+use luge_landscape::{
+    BuildError, ConstantsError, ExtendedError, InternalError, LearnerError, PrimaryError,
+    StreamConstantsError, StreamError,
+};
 use luge_machine::{Diagnostic as Finding, InputError, Severity, lowering::LoweringError};
+use luge_sled::{BackendError, CircuitCompileError};
 use luge_train::TrainError;
 use miette::{Diagnostic, LabeledSpan, Report, SourceCode};
 
@@ -109,39 +118,60 @@ impl Diagnostic for Located {
 /// The remedy for a file that cannot be read.
 const READABLE: &str = "name a file that exists and that you may read";
 
-/// Converts errors to failures, with a remedy for each variant: `usage` if the command line is wrong, otherwise `error`.
-/// The variants after `passing` only contain another error. Variants that need more than a remedy follow `else`; `rest` is
-/// for all others.
+/// What to do about errors.
+const REMEDIES: &str = include_str!("failure/remedies.txt");
+
+/// Converts errors to failures, with the remedies of [`REMEDIES`]. The variants after `passing` only contain another error;
+/// those in braces need more than a fixed remedy.
 macro_rules! failures {
     ($(for $type:ident($error:ident, $problem:ident) $(passing $($inner:ident),+)? {
-        $($kind:ident $variant:ident $remedy:expr;)*
-    } $(else { $($pattern:pat => $failure:expr,)* })? $(rest $rest:expr;)?)*) => {$(
+        $($pattern:pat => $failure:expr,)*
+    })*) => {$(
         impl From<$type> for Failure {
-            #[allow(unused_variables, reason = "where the error says all")]
+            #[allow(unused_variables, unreachable_patterns, reason = "where no variant, or every one, is in braces")]
             fn from($error: $type) -> Self {
                 let $problem = $error.to_string();
                 match $error {
-                    $($($pattern => $failure,)*)?
+                    $($pattern => $failure,)*
                     $($($type::$inner(error) => error.into(),)+)?
-                    $($type::$variant { .. } => Self::$kind($problem, $remedy),)*
-                    $(_ => $rest,)?
+                    error => Self::listed(stringify!($type), error),
                 }
             }
         }
     )*};
 }
-pub(super) use failures;
 
 failures! {
     for TooMuch(error, problem) {}
-        rest Self::error(problem, "ask for fewer cells, rows, weights or steps, or allow more with --memory");
-    for EdgesError(error, problem) {} rest Self::error(problem, "give an earlier step with --at");
-    for CheckpointError(error, problem) {}
-        rest Self::of_file(error, "give a file that --checkpoint or --record wrote, unchanged, to the same version of luge");
-    for InputError(error, problem) {}
-        rest Self::because("invalid --input", problem)
-            .with_remedy("give --input at most once per tape, in the order of the tapes, with symbols of that tape");
-    for OpenError(error, problem) {} else {
+    for EdgesError(error, problem) {}
+    for LoweringError(error, problem) {}
+    for TrainError(error, problem) {}
+    for ConstantsError(error, problem) {}
+    for InternalError(error, problem) {}
+    for EngineError(error, problem) passing Train {}
+    for PrimaryError(error, problem) {}
+    for LearnerError(error, problem) passing Lowering {}
+    for StreamConstantsError(error, problem) {}
+    for StreamError(error, problem) passing Constants {}
+    for TorchError(error, problem) {}
+    for ProgramError(error, problem) passing Backend {}
+    for BackendError(error, problem) passing Circuit {}
+    for CircuitCompileError(error, problem) {}
+    for CompareError(error, problem) passing Job {}
+    for RunError(error, problem) passing Job, Engine {}
+    for BuildError(error, problem) passing Constants, Internal {}
+    for ExtendedError(error, problem) passing Build {
+        ExtendedError::Build(BuildError::Constants(_)) => {
+            Self::error(problem, "choose a narrower --format, or give another --final-loss")
+        },
+    }
+    for TableError(error, problem) {
+        TableError::NoColumn { column, known } => {
+            let near = did_you_mean(&column, &known.split(", ").collect::<Vec<_>>());
+            Self::error(problem, format!("{near}name columns of the header with --target and --features"))
+        },
+    }
+    for OpenError(error, problem) {
         OpenError::Read { .. } => Self::of_file(error, READABLE),
         OpenError::NotText { name, .. } => Self::of_bytes(problem, &name),
         OpenError::Missing(name) => {
@@ -151,61 +181,26 @@ failures! {
             Self::error(problem, near + places)
         },
     }
-    for LoweringError(error, problem) {
-        error TooManyTracks "use fewer tapes, or alphabets with fewer symbols";
-        error Samples "leave --strict out";
-        error NotNormal "there is no step to make: give the start state a rule; luge run shows where it halts";
-    }
     for OutputError(error, problem) {
-        usage NotAFile "name a new file";
-        usage Input "give another name";
-        usage Twice "give another name";
-        usage Exists "give another name, or --force to write over it";
-        error Elsewhere "compare the two files, and rename the one that you want";
-    } else {
         OutputError::File(_) => {
             Self::error(error, "name a place in a folder that exists and that you may write to")
         },
     }
-    for RevisitError(error, problem) passing Checkpoint, Job, Engine {} else {
+    for RevisitError(error, problem) passing Checkpoint, Job, Engine {
         RevisitError::TooEarly { first, .. } => Self::error(problem, format!("ask for step {first} or a later one")),
         RevisitError::TooLate { last, .. } => Self::error(problem, format!("ask for step {last} or an earlier one")),
     }
     for JobError(error, problem) passing Input, Learner, Primary, Lowering, Memory, Engine, Build, Extended, Stream {
-        usage ProgramAlone "compile it with luge compile, or use luge train or luge run";
-        usage NoData "give them with --data FILE.csv --target COLUMN";
-        usage NoPredict "write `fn predict(x: [fix<I,F>; M], theta: [fix<I,F>; M + 1]) -> fix<I,F>` into the program";
-        usage OnStream "use luge stream, or luge report with the learner's name";
-        usage NoTarget "name the label column with --target";
-        error NoFormat "scale the data with --scale standard, or name a --format";
-        error Repeats "give data on which it ends, or a learner that counts its rounds";
-        error Universal "give --program only with the learner `universal`, and a machine as docs/universal.md describes";
-        error HaltingUnreachable "it would run forever: limit the steps with --steps";
-        error DoesNotHalt format!("limit the steps with --steps; without it the machine must halt within {LONGEST_SEARCH}");
-        error LearnerDoesNotHalt "allow more --steps, if it halts at all";
-        error Rejected "check what the learner requires of its data";
-        error SamplesRejected "check what the learner requires of its samples";
-        error Stopped "check what the learner requires of its samples: docs/native-format.md";
-        error NotExclusive "see what the circuit sums up: docs/ordinary.md";
-        error TooManyCells "set a smaller --steps, or use a machine that visits fewer cells";
-        error TooManyDeclared "shorten the --input, or choose another --landscape";
-        error LabelsTooSmall "give a --label-offset that differs from the labels, such as 1";
-        error LabelOffset "give a --label-offset nearer to the labels, such as a small power of two";
-        error LabelBound "give a larger --label-bound, or leave it out";
-        error BitsNeedF64 "choose --bits native";
-        error Shapes "choose a --primary that fits the columns";
-        usage CircuitBits format!("give a number from 1 to {MAX_BITS}, as in parity_circuit:16");
-        error SampleShape "give another --draw, --data or --target";
-        error NeedsStream "use luge trace for what takes no samples, and luge stream for what does";
-        error MlpFormat "choose a --format such as fix:4.4";
-        error OneSample "leave --batch out";
-        error MlpConstants "choose --precision f64, or fewer --steps";
-        error Circuit "choose another --landscape";
-        error Checkpoint "run the learner again from the start";
-    } else {
         JobError::Read { text, error } => Self::of_reading(error, &text),
         JobError::Program { text, error } => Self::of_program(error, &text),
         JobError::Table { name, error } => Self::of_table(&name, *error),
+        JobError::DoesNotHalt(_) => {
+            let halting = format!("without it the machine must halt within {LONGEST_SEARCH}");
+            Self::error(problem, format!("limit the steps with --steps; {halting}"))
+        },
+        JobError::CircuitBits(_) => {
+            Self::usage(problem, format!("give a number from 1 to {MAX_BITS}, as in parity_circuit:16"))
+        },
         JobError::ThetaSize { fits, .. } => {
             Self::usage(problem, format!("give the network the program is for with --primary, such as {fits}"))
         },
@@ -220,43 +215,34 @@ failures! {
         },
         JobError::OtherLayers(n_cells) => Self::error(problem, format!("give --cells {n_cells}")),
     }
-    for EngineError(error, problem) {
-        usage Noise "give --noise a number such as 0.05";
-        usage Incompatible "use --engine dense, or leave --engine out";
-    } else {
-        EngineError::Train(TrainError::NotPiecewiseLinear | TrainError::NotOneSimplex) => {
-            Self::usage(problem, "use --rate one, or --landscape internal, whose loss is piecewise linear")
-        },
-        EngineError::Train(TrainError::NotExact { .. }) => {
-            Self::error(problem, "use --engine sparse, or leave --engine out")
-        },
-        EngineError::Train(TrainError::TooWide { .. }) => {
-            Self::error(problem, "use --engine sparse or exact, or leave --engine out")
-        },
-        EngineError::Train(TrainError::Unrecognised(_)) => Self::error(problem, "choose --engine dense"),
-        EngineError::Train(TrainError::NotSparse { .. } | TrainError::Blurred { .. }) => {
-            Self::error(problem, "choose --engine dense, or leave out --carrier")
-        },
-        EngineError::Train(TrainError::TooManyWeights { .. }) => Self::error(problem, "choose --engine sparse"),
-        EngineError::Train(_) | EngineError::Arcs(_) => Self::of(error),
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::Job(error) => error.into(),
+            ModelError::Io(error) => Self::of_file(error, READABLE),
+            ModelError::OtherData => Self::not_certified(error),
+            ModelError::NoData | ModelError::Inconsistent(_) => Self::listed("ModelError", error),
+            error => Self::error(error, "give a model that `luge train --out` wrote, unchanged"),
+        }
     }
-    for BuildError(error, problem) passing Constants, Internal {
-        error TooManyEdges "choose --landscape compact, which has no unit for every edge, or a machine whose states look at fewer tapes";
-        error TooManyVertices "leave out --vertices all, or use a machine whose states look at fewer tapes";
-        error TooManyColumns "use a machine whose states look at fewer tapes";
+}
+
+impl From<CheckpointError> for Failure {
+    fn from(error: CheckpointError) -> Self {
+        Self::of_file(
+            error,
+            "give a file that --checkpoint or --record wrote, unchanged, to the same version of luge",
+        )
     }
-    for ConstantsError(error, problem) {
-        usage Base "give a larger --base, or leave it out";
-        usage BaseRange "give a --base from 16 to 1e100, or leave it out";
-        usage Scale "give a positive --scale, or leave it out";
-        usage Offset "give a larger --offset, or leave it out";
-        usage Rounding "leave the constants out, or give numbers nearer to each other";
-        usage Drop "give a positive --drop and an --offset of at least twice that, or leave them out";
-    }
-    for InternalError(error, problem) {
-        error TooManyVertices "a vertex for every configuration does not reach this far: choose another --landscape";
-        error NothingDeclared "declare an input with --input";
-        error NeverHalts "this landscape slopes towards the halt, and serves every content of the input's cells: give more --cells, or choose another --landscape";
+}
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Self {
+        Self::because("invalid --input", error.to_string()).with_remedy(
+            "give --input at most once per tape, in the order of the tapes, with symbols of that tape",
+        )
     }
 }
 
@@ -281,6 +267,21 @@ impl Failure {
     /// A failure with a remedy.
     pub(super) fn error(problem: impl Into<Problem>, remedy: impl Into<String>) -> Self {
         Self::of(problem).with_remedy(remedy)
+    }
+
+    /// A failure with the remedy that is listed for an error of this type, if there is one.
+    pub(super) fn listed(kind: &str, error: impl Error + Send + Sync + 'static) -> Self {
+        // A derived `Debug` begins with the name of the variant.
+        let debug = format!("{error:?}");
+        let variant = debug.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        let name = format!("{kind}.{variant}:");
+        match REMEDIES.lines().find_map(|line| line.strip_prefix(&name)) {
+            None => Self::of(error),
+            Some(remedy) => {
+                let (code, remedy) = remedy.strip_prefix('!').map_or((1, remedy), |remedy| (2, remedy));
+                Self { code, ..Self::error(error.to_string(), remedy.trim_start()) }
+            }
+        }
     }
 
     /// A file that cannot be used: a folder, a file that is too large, or another with this remedy.
@@ -353,17 +354,30 @@ impl Failure {
         }
     }
 
+    /// A table that cannot be used, with the file's name.
+    pub(super) fn of_table(name: &str, error: TableError) -> Self {
+        let problem = format!("{name}: {error}").into();
+        Self { problem, ..error.into() }
+    }
+
+    /// A text that is not a program.
+    pub(super) fn of_program(error: ProgramError, source: &Source) -> Self {
+        match error {
+            ProgramError::Broken { ref findings, .. } => {
+                Self::of_findings(error.to_string(), findings, source)
+            }
+            error => error.into(),
+        }
+    }
+
     /// A text that is not a machine.
     pub(super) fn of_reading(error: ReadError, source: &Source) -> Self {
         match error {
-            ReadError::Unrecognised { .. } => Self::error(error, "name the format with --from"),
-            ReadError::Circuit(_) => Self::error(
-                error,
-                "a circuit is for luge run, inspect and convert, and for luge stream --landscape mlp",
-            ),
             ReadError::Broken { ref findings, .. } | ReadError::BrokenCircuit { ref findings, .. } => {
                 Self::of_findings(error.to_string(), findings, source)
             }
+            ReadError::Unrecognised { .. } => Self::error(error, "name the format with --from"),
+            error => Self::listed("ReadError", error),
         }
     }
 

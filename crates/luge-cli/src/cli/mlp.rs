@@ -49,14 +49,6 @@ pub(super) fn float_of(precision: Precision) -> Result<Float, Failure> {
     }
 }
 
-failures! {
-    for TorchError(error, problem) {
-        error TooLarge "choose --torch with --sparse, or a smaller network";
-        error Format "give another folder";
-        error File "give another folder";
-    }
-}
-
 /// Writes a network for PyTorch, and prints the files.
 pub(super) fn export_torch(
     prepared: &PreparedMlp,

@@ -11,7 +11,7 @@ use luge::{
     },
     stream::{Draw, Samples, StreamJob},
 };
-use luge_lab::{MAX_MOMENTS, PreparedJob, Report, RunError, StreamRecording, stream_report};
+use luge_lab::{MAX_MOMENTS, PreparedJob, Report, StreamRecording, stream_report};
 use luge_landscape::Carrier;
 
 use super::stream::default_draw;
@@ -119,14 +119,6 @@ fn figure_places(
     let tapes = (0..n_tapes).map(|i| format!("tape_{i}.svg"));
     let names = std::iter::once("loss.svg".to_owned()).chain(tapes);
     Ok(names.map(|name| outputs.place(&folder.join(name))).collect::<Result<_, _>>()?)
-}
-
-failures! {
-    for RunError(error, problem) passing Job, Engine {
-        error InputTooLong "shorten the --input";
-        error BrokenOff "give a run that can be repeated";
-        error Panicked "give a run that can be repeated";
-    }
 }
 
 impl Args {

@@ -10,7 +10,7 @@ use luge::{
     },
     trace::MAX_CELLS,
 };
-use luge_landscape::{StreamConstants, StreamConstantsError, StreamError, mlp::Float};
+use luge_landscape::{StreamConstants, mlp::Float};
 use luge_train::Outcome;
 
 use super::{
@@ -198,25 +198,6 @@ pub(super) fn fit(
 /// The default of --draw.
 pub(super) fn default_draw() -> Draw {
     Draw { concept: Concept::Parity { n_hidden: 16 }, n_features: 32, noise: 0.0 }
-}
-
-failures! {
-    for StreamError(error, problem) {
-        error TakesNothing "write `take;` in a program, or mark the state that takes a sample, as in `wait: take`; a learner without it is for `luge train`";
-        error Breach "put steps between them: docs/native-format.md";
-        error Constants "give a larger --carrier, or leave it out";
-        error EmptyBatch "name a --target, and leave a column for the features";
-        error DataWritable "declare the tape `data` as read-only";
-        error Outside "give more --cells";
-        error Build "choose a smaller machine";
-    } else {
-        StreamError::Constants(StreamConstantsError::Rounding { .. }) => {
-            Self::error(problem, "give a smaller --label-bound, or a --format with fewer fraction bits")
-        },
-        StreamError::Constants(StreamConstantsError::Bound { .. }) => {
-            Self::error(problem, "give another --label-bound, or a wider --format")
-        },
-    }
 }
 
 fn summary(lesson: &PreparedStream, report: &StreamReport, seconds: f64) -> impl Serialize {

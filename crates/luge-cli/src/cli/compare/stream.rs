@@ -6,8 +6,8 @@ use luge::{
     stream::{Concept, Draw, Order, Samples, StreamJob},
 };
 use luge_experiments::compare::stream::{
-    BATCH, CompareError, DEPTHS, N_CONTROL_NEW, N_NEW, OrdinaryRun, RATES, SameArchitecture,
-    StreamComparison, WIDTH, n_ordinary,
+    BATCH, DEPTHS, N_CONTROL_NEW, N_NEW, OrdinaryRun, RATES, SameArchitecture, StreamComparison, WIDTH,
+    n_ordinary,
 };
 
 use super::{
@@ -181,11 +181,4 @@ fn describe_same(rows: &mut Rows, same: &SameArchitecture) {
     });
     rows.row("  PyTorch's initialisation", best);
     rows.row("", format!("the same layers and stream, {} steps", count(same.control_steps)));
-}
-
-failures! {
-    for CompareError(error, problem) passing Job {
-        error Classes "name one column of two classes with --target";
-        error InTurn "draw the rows at random";
-    } else {}
 }
