@@ -1,8 +1,8 @@
 //! Messages from and to the page.
 
 use luge::job::Job;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::{Figure, PreparedJob, Refusal, RunError};
 
@@ -120,36 +120,17 @@ impl Command {
     }
 }
 
-/// A message to the page.
-pub(super) struct Message(Map<String, Value>);
+/// A message with a view, in the field that has the name of its kind.
+pub(super) fn view(kind: &str, view: impl Serialize) -> Value {
+    json!({ "kind": kind, kind: view })
+}
 
-impl Message {
-    /// A message of this kind, without content.
-    pub(super) fn of(kind: &str) -> Self {
-        Self(Map::new()).with("kind", kind)
-    }
+/// A message about an error in a run that continues.
+pub(super) fn failed(error: impl ToString) -> Value {
+    json!({ "kind": "failed", "message": error.to_string() })
+}
 
-    /// A view, in the field that has the name of its kind.
-    pub(super) fn view(kind: &str, view: impl Into<Value>) -> Self {
-        Self::of(kind).with(kind, view)
-    }
-
-    /// An error in a run that continues.
-    pub(super) fn failed(error: impl ToString) -> Self {
-        Self::of("failed").with("message", error.to_string())
-    }
-
-    /// Why there is no run; the ticket is that of the request, if it could be read.
-    pub(super) fn refused(ticket: Option<u64>, refusal: &Refusal) -> Self {
-        Self::of("refused").with("ticket", ticket).with("refusal", json!(refusal))
-    }
-
-    pub(super) fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
-        self.0.insert(field.to_owned(), value.into());
-        self
-    }
-
-    pub(super) fn text(self) -> String {
-        Value::Object(self.0).to_string()
-    }
+/// A message that says why there is no run; the ticket is that of the request, if it could be read.
+pub(super) fn refused(ticket: Option<u64>, refusal: &Refusal) -> Value {
+    json!({ "kind": "refused", "ticket": ticket, "refusal": refusal })
 }

@@ -20,7 +20,7 @@ use luge_train::{Dense, Engine, Precision, Rate};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{PreparedJob, StreamRecording, command::Message, views};
+use super::{PreparedJob, StreamRecording, views};
 
 /// The data of a figure; the page shows any error as text.
 type FigureResult = Result<Value, Box<dyn Error>>;
@@ -70,12 +70,11 @@ pub enum Figure {
 
 impl Figure {
     /// Computes the figure; the answer contains the error if there is one.
-    pub(super) fn answer(&self, ticket: u64) -> Message {
+    pub(super) fn answer(&self, ticket: u64) -> Value {
         let drawn = panic::catch_unwind(AssertUnwindSafe(|| self.compute()));
-        let answer = Message::of("figure").with("ticket", ticket);
         match drawn.unwrap_or_else(|_| Err("this figure cannot be computed".into())) {
-            Ok(figure) => answer.with("figure", figure),
-            Err(error) => answer.with("refusal", error.to_string()),
+            Ok(figure) => json!({ "kind": "figure", "ticket": ticket, "figure": figure }),
+            Err(error) => json!({ "kind": "figure", "ticket": ticket, "refusal": error.to_string() }),
         }
     }
 

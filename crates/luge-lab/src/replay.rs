@@ -48,37 +48,28 @@ const MAX_CHUNK: u64 = 1 << 22;
 const WATCHED: u64 = 256;
 
 /// How a run ended.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum End {
-    /// Training has ended.
-    Trained(Outcome),
-    /// The tapes have become too long.
-    OutOfMemory {
-        /// Gradient steps made.
-        steps: u64,
-    },
-}
-
-impl End {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct End {
     /// Gradient steps made.
-    pub fn steps(self) -> u64 {
-        match self {
-            Self::Trained(outcome) => outcome.steps(),
-            Self::OutOfMemory { steps } => steps,
-        }
-    }
-
+    pub steps: u64,
     /// The end in one or two words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Trained(Outcome::Converged { .. }) => "halted",
-            Self::Trained(Outcome::StepLimit { .. } | Outcome::Interrupted { .. }) => "step limit",
-            Self::Trained(Outcome::OutOfCells { .. }) => "out of cells",
-            Self::Trained(Outcome::Diverged { .. }) => "diverged",
-            Self::OutOfMemory { .. } => "out of memory",
-        }
+    pub how: &'static str,
+}
+
+impl From<Outcome> for End {
+    fn from(outcome: Outcome) -> Self {
+        let how = match outcome {
+            Outcome::Converged { .. } => HALTED,
+            Outcome::StepLimit { .. } | Outcome::Interrupted { .. } => "step limit",
+            Outcome::OutOfCells { .. } => "out of cells",
+            Outcome::Diverged { .. } => "diverged",
+        };
+        Self { steps: outcome.steps(), how }
     }
 }
+
+/// The end of a run whose machine has halted.
+pub(crate) const HALTED: &str = "halted";
 
 /// A run, and the current step in it.
 pub struct Replay<'a> {
@@ -167,7 +158,7 @@ impl<'a> Replay<'a> {
 
     /// Whether the current step is the last of the run.
     pub fn is_over(&self) -> bool {
-        self.end.is_some_and(|end| end.steps() == self.step())
+        self.end.is_some_and(|end| end.steps == self.step())
     }
 
     /// The engine at the current step.
@@ -211,7 +202,7 @@ impl<'a> Replay<'a> {
     /// # Errors
     /// If a gradient cannot be computed.
     pub fn seek(&mut self, step: u64, go_on: &mut dyn FnMut() -> bool) -> Result<bool, EngineError> {
-        let step = self.end.map_or(step, |end| step.min(end.steps()));
+        let step = self.end.map_or(step, |end| step.min(end.steps));
         if step >= self.front.steps() {
             self.behind = None;
             return self.extend(step, go_on);
@@ -255,7 +246,7 @@ impl<'a> Replay<'a> {
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<bool, EngineError> {
         let from = self.step();
-        while self.step() < step && self.end.is_none_or(|end| self.step() < end.steps()) {
+        while self.step() < step && self.end.is_none_or(|end| self.step() < end.steps) {
             let next = self.step() + 1;
             self.seek(next, &mut || true)?;
             if self.step() == next && stop_here(self.now())? {
@@ -324,9 +315,9 @@ impl<'a> Replay<'a> {
             }
         }
         if let Some(outcome) = self.scene.task.stop.verdict(steps, self.front.loss()?) {
-            self.end = Some(End::Trained(outcome));
+            self.end = Some(outcome.into());
         } else if outgrown(&*self.front) {
-            self.end = Some(End::OutOfMemory { steps });
+            self.end = Some(End { steps, how: "out of memory" });
         }
         Ok(())
     }

@@ -99,7 +99,7 @@ fn record(prepared: &PreparedJob, mut replay: Replay<'_>, n_moments: usize) -> R
         loss_svg: loss_svg(scene, &survey, steps),
         pictures: strips.into_iter().enumerate().map(|(tape, strip)| (tape_name(tape), strip)).collect(),
         steps,
-        end: replay.end().map_or("", |end| end.words()),
+        end: replay.end().map_or("", |end| end.how),
         n_moments,
     })
 }

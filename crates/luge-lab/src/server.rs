@@ -27,7 +27,7 @@ use tokio::{net::TcpListener, sync::mpsc::Sender, time};
 
 use super::{
     Command, Refusal, assets,
-    command::{MAX_BYTES, Message as Answer},
+    command::{MAX_BYTES, refused},
     connections,
     session::{Channel, Permit, greeting, run_session},
 };
@@ -237,6 +237,6 @@ fn pass_on(text: &str, commands: &SyncSender<Command>, refusals: &Sender<String>
         Err(refusal) => refusal,
     };
     // A page that does not keep up gets no more messages.
-    let _ = refusals.try_send(Answer::refused(None, &refusal).text());
+    let _ = refusals.try_send(refused(None, &refusal).to_string());
     true
 }

@@ -17,12 +17,11 @@ use std::{
 };
 
 use luge::run::engine::EngineError;
-use serde_json::json;
+use serde_json::{Value, json};
 use web_time::Instant;
 
 use super::{
-    Breakpoints, Command, Look, PreparedJob, Proof, Refusal, RunError, RunRequest, Scene, command::Message,
-    views,
+    Breakpoints, Command, Look, PreparedJob, Proof, Refusal, RunError, RunRequest, Scene, command, views,
 };
 use crate::replay::{Profile, Replay, Survey};
 pub use driven::{DrivenRun, figure, greeting};
@@ -89,8 +88,8 @@ impl<'t> Page<'t> {
     }
 
     /// Sends a message, unless the page is closed.
-    fn send(&mut self, message: Message) {
-        self.disconnected = self.disconnected || !self.transport.send(message.text());
+    fn send(&mut self, message: Value) {
+        self.disconnected = self.disconnected || !self.transport.send(message.to_string());
     }
 
     /// The next command.
@@ -170,7 +169,7 @@ pub fn run_session(transport: &mut dyn Transport, runs: &Arc<AtomicUsize>) {
                 Err(error) => Refusal::from(&error),
             },
         };
-        page.send(Message::refused(Some(request.ticket), &refusal));
+        page.send(command::refused(Some(request.ticket), &refusal));
     }
 }
 
@@ -272,11 +271,12 @@ impl<'a> Run<'a> {
 
     /// Sends what is known before the first step, and looks for the end of the run for a while.
     fn begin(&mut self, ticket: u64, page: &mut Page<'_>) -> Result<(), EngineError> {
-        page.send(Message::of("opened").with("ticket", ticket).with("opening", views::opening(&self.replay)));
+        let opening = views::opening(&self.replay);
+        page.send(json!({ "kind": "opened", "ticket": ticket, "opening": opening }));
         let started = Instant::now();
         if let Err(error) = self.replay.find_end(&mut || started.elapsed() < FIND_END && page.still_wanted())
         {
-            page.send(Message::failed(error));
+            page.send(command::failed(error));
         }
         // Once the end is known, the survey can space its rows at once.
         self.survey = Survey::new(&self.replay)?;
@@ -291,12 +291,12 @@ impl<'a> Run<'a> {
         }
         while let Ok(Some(command)) = page.next(Duration::ZERO) {
             if let Err(error) = self.apply(command, page) {
-                page.send(Message::failed(error));
+                page.send(command::failed(error));
             }
         }
         if let Err(error) = self.work() {
             self.motion = Motion::Stopped;
-            page.send(Message::failed(error));
+            page.send(command::failed(error));
         }
         self.show(page)?;
         Ok((!page.disconnected).then(|| self.idle_for()))

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 use super::{
     prepared_job::Scene,
-    replay::{End, Replay},
+    replay::{End, HALTED, Replay},
 };
 pub use around::around;
 pub(super) use boundary::boundary;

@@ -5,14 +5,14 @@ use crate::catalogue::catalogue;
 
 /// The first message to a page: the programs and settings that it offers.
 pub fn greeting() -> String {
-    Message::view("catalogue", catalogue()).text()
+    command::view("catalogue", catalogue()).to_string()
 }
 
 /// Answers a command for a figure; `None` for other commands.
 #[must_use]
 pub fn figure(command: &str) -> Option<String> {
     let Ok(Command::Figure { figure, ticket }) = Command::read(command) else { return None };
-    Some(figure.answer(ticket).text())
+    Some(figure.answer(ticket).to_string())
 }
 
 /// One run. What it has prepared is never freed: a worker shows one run, and ends with it.
@@ -30,7 +30,7 @@ impl DrivenRun {
             Ok(_) => return None,
             Err(refusal) => (None, refusal),
         };
-        page.send(Message::refused(ticket, &refusal));
+        page.send(command::refused(ticket, &refusal));
         None
     }
 
@@ -47,7 +47,7 @@ impl DrivenRun {
     pub fn turn(&mut self, transport: &mut dyn Transport) -> Option<Duration> {
         let mut page = Page::new(transport);
         self.0.turn(&mut page).unwrap_or_else(|error| {
-            page.send(Message::failed(error));
+            page.send(command::failed(error));
             None
         })
     }
@@ -57,6 +57,6 @@ impl DrivenRun {
     pub fn proof(command: &str) -> Option<String> {
         let Ok(Command::Open(request)) = Command::read(command) else { return None };
         let prepared = request.prepare(&mut || true).ok()?;
-        Some(Message::view("proof", json!(prepared.prove(&|| true))).text())
+        Some(command::view("proof", prepared.prove(&|| true)).to_string())
     }
 }

@@ -1,7 +1,6 @@
 //! Decides what is sent to a tab, and when.
 
 use luge_machine::TapeId;
-use serde_json::Value;
 
 use super::*;
 use crate::replay::Part;
@@ -74,8 +73,8 @@ impl Run<'_> {
         };
         let started = Instant::now();
         page.send(match self.replay.strip(&part, &mut || started.elapsed() < ZOOM)? {
-            Some(strip) => Message::view("picture", views::picture(&strip, self.look.tape, true)),
-            None => Message::failed("this part of the picture takes too long: choose fewer steps"),
+            Some(strip) => command::view("picture", views::picture(&strip, self.look.tape, true)),
+            None => command::failed("this part of the picture takes too long: choose fewer steps"),
         });
         Ok(())
     }
@@ -88,11 +87,14 @@ impl Run<'_> {
         let (step, front) = self.reached();
         if self.shown.again || self.shown.moment != Some((step, front)) {
             self.measure(front);
-            let moment = Message::view("moment", views::moment(&mut self.replay, self.look.radius)?)
-                .with("playing", matches!(self.motion, Motion::Playing { .. }))
-                .with("busy", matches!(self.motion, Motion::To(_)))
-                .with("per_second", self.shown.per_second)
-                .with("hit", self.hit);
+            let moment = json!({
+                "kind": "moment",
+                "moment": views::moment(&mut self.replay, self.look.radius)?,
+                "playing": matches!(self.motion, Motion::Playing { .. }),
+                "busy": matches!(self.motion, Motion::To(_)),
+                "per_second": self.shown.per_second,
+                "hit": self.hit,
+            });
             self.shown.moment = Some((step, front));
             // The next moment is due one frame after this one was due, unless that time is past.
             let due = self.shown.at.map(|at| at + FRAME).filter(|due| due.elapsed() <= FRAME);
@@ -113,7 +115,7 @@ impl Run<'_> {
         self.show_proof(page);
         if let Some(profile) = self.profile.as_ref().filter(|profile| profile.done && !self.shown.profile) {
             self.shown.profile = true;
-            page.send(Message::view("profile", views::line_profile(self.replay.scene, &profile.visits)));
+            page.send(command::view("profile", views::line_profile(self.replay.scene, &profile.visits)));
         }
         self.show_overview(page);
         Ok(())
@@ -122,10 +124,10 @@ impl Run<'_> {
     /// Sends the views that take too long for every step of a fast run.
     fn show_surroundings(&mut self, page: &mut Page<'_>) -> Result<(), EngineError> {
         self.shown.around = Some(self.replay.step());
-        page.send(Message::view("around", views::around(&mut self.replay)?));
-        page.send(Message::view("nearby", views::nearby(&self.replay)?));
+        page.send(command::view("around", views::around(&mut self.replay)?));
+        page.send(command::view("nearby", views::nearby(&self.replay)?));
         if self.look.surface && self.motion == Motion::Stopped {
-            page.send(Message::view("surface", views::surface(&mut self.replay)?));
+            page.send(command::view("surface", views::surface(&mut self.replay)?));
         }
         self.shown.boundary = None;
         self.show_boundary(page);
@@ -141,7 +143,7 @@ impl Run<'_> {
         let Some(boundary) = views::boundary(&self.replay, self.look.features) else { return };
         if self.shown.boundary.as_ref() != Some(&boundary["now"]) {
             self.shown.boundary = Some(boundary["now"].clone());
-            page.send(Message::view("boundary", boundary));
+            page.send(command::view("boundary", boundary));
         }
     }
 
@@ -150,7 +152,7 @@ impl Run<'_> {
         if let Some(mut prover) = self.prover.take_if(|prover| prover.is_done()) {
             self.shown.proof = true;
             let proof = prover.thread.take().and_then(|thread| thread.join().ok()).flatten();
-            page.send(Message::view("proof", json!(proof)));
+            page.send(command::view("proof", proof));
         }
     }
 
@@ -160,10 +162,10 @@ impl Run<'_> {
             return;
         }
         (self.shown.overview, self.shown.overview_at) = (Some(self.surveyed()), Some(Instant::now()));
-        page.send(Message::view("overview", views::overview(&self.survey)));
+        page.send(command::view("overview", views::overview(&self.survey)));
         if self.zoom.is_none() {
             let strip = self.survey.spacetime.strip(TapeId::new(self.look.tape));
-            page.send(Message::view("picture", views::picture(&strip, self.look.tape, false)));
+            page.send(command::view("picture", views::picture(&strip, self.look.tape, false)));
         }
     }
 

@@ -40,7 +40,7 @@ impl Run<'_> {
         match &self.profile {
             Some(profile) => !profile.done,
             None => {
-                let over = self.replay.end().is_some_and(|end| end.steps() <= MAX_PROFILED);
+                let over = self.replay.end().is_some_and(|end| end.steps <= MAX_PROFILED);
                 over && self.replay.scene.prepared.lines.iter().any(Option::is_some)
             }
         }

@@ -2,7 +2,6 @@
 
 use luge::certificate::answer::Fit;
 use luge_net::evaluate;
-use luge_train::Outcome;
 use serde::Serialize;
 
 use super::*;
@@ -44,13 +43,13 @@ pub fn moment(replay: &mut Replay<'_>, radius: usize) -> Result<Value, EngineErr
     let end = replay.end();
     // With noise the loss can fall below the level at which training stops although the machine has not halted.
     let astray =
-        over && end.is_some_and(|end| end.words() == "halted") && state.is_some_and(|q| !scene.halts_in(q));
-    let how = |end: End| if astray { ASTRAY } else { end.words() };
+        over && end.is_some_and(|end| end.how == HALTED) && state.is_some_and(|q| !scene.halts_in(q));
+    let how = |end: End| if astray { ASTRAY } else { end.how };
     let tape = |tape: TapeId| tape_view(scene, &snapshot, &pull, tape, radius);
     Ok(json!({
         "step": replay.step(),
         "front": replay.front(),
-        "end": end.map(|end| json!({ "step": end.steps(), "how": how(end) })),
+        "end": end.map(|end| json!({ "step": end.steps, "how": how(end) })),
         "phase": if astray { "stopped" } else { phase(scene, end.filter(|_| over), &snapshot) },
         "loss": loss,
         "state": state.map(StateId::index),
@@ -68,7 +67,7 @@ pub fn moment(replay: &mut Replay<'_>, radius: usize) -> Result<Value, EngineErr
 fn phase(scene: &Scene<'_>, end: Option<End>, snapshot: &Snapshot) -> &'static str {
     let empty = || snapshot.labels.iter().take(MAX_SAMPLES).all(|&z| z == 0.0);
     match end {
-        Some(End::Trained(Outcome::Converged { .. })) => "halted",
+        Some(End { how: HALTED, .. }) => HALTED,
         Some(_) => "stopped",
         None if scene.lesson.is_some() && empty() => "labels",
         None => "running",
@@ -167,7 +166,7 @@ fn node_values(
     let size: f64 = labels.iter().map(|z| z * z).sum();
     let output = task.network.sparse_layers().ok().and_then(|layers| layers.output);
     let psi = output.map_or(f64::NAN, |output| output.initial.at(size));
-    let halted = replay.is_over() && replay.end().is_some_and(|end| end.words() == "halted");
+    let halted = replay.is_over() && replay.end().is_some_and(|end| end.how == HALTED);
     let out = if halted { shown(&said.data) } else { Vec::new() };
     let phi = if halted { 0.0 } else { 1.0 };
     // While the machine runs the carrier adds a constant to the landscape's loss.
