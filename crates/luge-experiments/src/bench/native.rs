@@ -15,33 +15,7 @@ const MAX_LOOKS: usize = 10;
 
 /// The part that all programs share: reads the tapes, runs the machine several times, and prints the time of the fastest run and
 /// the final tapes.
-const FRAME: &str = r#"
-fn main() {
-    let mut arguments = std::env::args().skip(1);
-    let text = std::fs::read_to_string(arguments.next().unwrap()).unwrap();
-    let repeats: u32 = arguments.next().unwrap().parse().unwrap();
-    let tapes: Vec<(usize, Vec<u8>)> = text.lines().map(|line| {
-        let (head, cells) = line.split_once(' ').unwrap();
-        (head.parse().unwrap(), cells.bytes().map(|cell| cell - b'0').collect())
-    }).collect();
-    let (mut best, mut steps, mut left) = (f64::INFINITY, 0, tapes.clone());
-    for _ in 0..repeats {
-        left = tapes.clone();
-        let mut heads: Vec<*mut u8> = left.iter_mut().map(|(head, cells)| &raw mut cells[*head]).collect();
-        let started = std::time::Instant::now();
-        // SAFETY: the tapes hold every cell that this machine visits on this input.
-        steps = unsafe { run((&mut heads[..]).try_into().unwrap()) };
-        best = best.min(started.elapsed().as_secs_f64());
-        for ((head, cells), pointer) in left.iter_mut().zip(heads) {
-            *head = pointer as usize - cells.as_ptr() as usize;
-        }
-    }
-    println!("{steps} {best}");
-    for (head, cells) in left {
-        println!("{head} {}", cells.iter().map(|&cell| char::from(cell + b'0')).collect::<String>());
-    }
-}
-"#;
+const FRAME: &str = include_str!("native/frame.rs.txt");
 
 /// How the code chooses among a state's rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

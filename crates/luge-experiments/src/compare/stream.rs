@@ -17,7 +17,7 @@ use crate::{Optimiser, Ordinary};
 use luge::{
     draw::{Axis, Chart, Stroke, grouped},
     job::JobError,
-    mlp::PreparedMlp,
+    mlp::{Passing, PreparedMlp, SampleStream},
     stream::{Concept, Draw, Order, Samples, Stream, StreamJob, StreamLandscape, StreamOptions},
 };
 
@@ -152,17 +152,15 @@ impl SameArchitecture {
         let mut controls = Vec::new();
         for rate in CONTROL_RATES {
             let mut engine = DenseSgd::<f32>::new(&initial, rate)?;
-            let mut classes = classes.clone();
+            let mut stream = SampleStream::open(prepared.circuit.samples(), Some(&job.samples), classes.seed);
             for _ in 0..control_steps {
-                let (x, y) = classes.signs();
-                engine.step(&x, &[y]);
+                let Passing { x, y, .. } = stream.next_sample();
+                engine.step(&x, &y);
             }
-            classes.reseed();
-            let mut is_right = |_: &usize| {
-                let (x, y) = classes.signs();
-                engine.output(&x)[0] * y > 0.0
-            };
-            controls.push((rate, (0..N_CONTROL_NEW).filter(&mut is_right).count()));
+            stream.reseed(classes.seed.wrapping_add(1));
+            let new = (0..N_CONTROL_NEW).map(|_| stream.next_sample());
+            let right = new.filter(|Passing { x, y, .. }| engine.output(x)[0] * y[0] > 0.0);
+            controls.push((rate, right.count()));
         }
         Ok(Some(Self {
             n_layers: network.layers().len(),
@@ -347,12 +345,6 @@ impl Classes {
         let mut unseen = self.clone();
         unseen.reseed();
         unseen.batch(N_NEW)
-    }
-
-    /// The next sample, its label as -1 or 1.
-    fn signs(&mut self) -> (Vec<f64>, f64) {
-        let (x, y) = self.batch(1);
-        (x.into_iter().map(f64::from).collect(), 2.0 * f64::from(y[0]) - 1.0)
     }
 
     /// The next samples: features around 0, labels 0 and 1.
