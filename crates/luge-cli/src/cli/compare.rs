@@ -2,6 +2,7 @@
 
 mod stream;
 
+use luge::stream::Draw;
 use luge_experiments::compare::{Comparison, Descent, DescentOptions, Ending, GRID};
 
 use crate::cli::command_prelude::*;
@@ -34,8 +35,24 @@ pub(super) struct Args {
     /// parity, stream: maximum number of samples for an ordinary network [default: 1000000]
     #[arg(long, value_name = "M", value_parser = step_count)]
     samples: Option<u64>,
-    #[command(flatten)]
-    stream: stream::StreamArgs,
+    /// stream: the learner, a file or the name of one that ships
+    #[arg(long, value_name = "LEARNER")]
+    learner: Option<String>,
+    /// stream: what to draw, as in luge stream; repeat for several sizes
+    #[arg(long, value_name = "WHAT")]
+    draw: Vec<Draw>,
+    /// stream: a CSV file whose rows are drawn at random, with two classes
+    #[arg(long, value_name = "FILE.csv", conflicts_with = "draw")]
+    data: Option<PathBuf>,
+    /// stream: the column of the classes
+    #[arg(long, value_name = "COLUMN", requires = "data")]
+    target: Option<String>,
+    /// stream: number format, or auto for the smallest fix:I.F in which no number of a program wraps around on the first stream [default: fix:4.4, or that of a learner that ships]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<FormatArg>,
+    /// stream: the network whose weights the learner finds [default: linear, or that of a learner that ships]
+    #[arg(long, value_name = "NETWORK")]
+    primary: Option<String>,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -76,18 +93,17 @@ impl Args {
 
     /// Refuses flags that are for other problems.
     fn refuse_others(&self) -> Result<(), Failure> {
-        let stream::StreamArgs { learner, draw, data, format, primary, .. } = &self.stream;
         let flags = [
             ("--rate", self.rate.is_some(), "xor"),
             ("--steps", self.steps.is_some(), "xor"),
             ("--bits", self.bits.is_some(), "parity"),
             ("--hidden", self.hidden.is_some(), "parity"),
             ("--samples", self.samples.is_some() && self.problem == "xor", "parity"),
-            ("--learner", learner.is_some(), "stream"),
-            ("--draw", !draw.is_empty(), "stream"),
-            ("--data", data.is_some(), "stream"),
-            ("--format", format.is_some(), "stream"),
-            ("--primary", primary.is_some(), "stream"),
+            ("--learner", self.learner.is_some(), "stream"),
+            ("--draw", !self.draw.is_empty(), "stream"),
+            ("--data", self.data.is_some(), "stream"),
+            ("--format", self.format.is_some(), "stream"),
+            ("--primary", self.primary.is_some(), "stream"),
         ];
         let foreign = flags.into_iter().find(|(_, given, problem)| *given && *problem != self.problem);
         foreign.map_or(Ok(()), |(flag, _, problem)| {

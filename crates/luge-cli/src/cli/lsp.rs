@@ -32,7 +32,10 @@ pub(super) fn run(_: &Args) -> Result<(), Failure> {
     match served {
         // An editor that has disconnected gets no message.
         Err(error) if !error.channel_is_disconnected() => Err(broken(&error.to_string())),
-        _ => threads.join().map_err(|error| broken(&error.to_string())),
+        _ => threads.into_iter().try_for_each(|thread| match thread.join() {
+            Ok(ended) => ended.map_err(|error| broken(&error.to_string())),
+            Err(_) => Err(broken("a thread panicked")),
+        }),
     }
 }
 

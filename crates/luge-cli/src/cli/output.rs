@@ -90,19 +90,15 @@ impl Rows {
         }
     }
 
+    /// Names and values in two columns; on a terminal, lines are at most [`LINE`] wide.
     pub(super) fn text(&self) -> String {
-        table(&self.0)
+        if io::stdout().is_terminal() {
+            let colour = env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
+            return folded(&self.0, colour && env::var_os("TERM").is_some_and(|term| term != "dumb"));
+        }
+        let pairs: Vec<[&str; 2]> = self.0.iter().map(|(name, value)| [name.as_str(), value]).collect();
+        columns(&pairs, 0..0)
     }
-}
-
-/// Names and values in two columns; on a terminal, lines are at most [`LINE`] wide.
-pub(super) fn table(rows: &[(String, String)]) -> String {
-    if io::stdout().is_terminal() {
-        let colour = env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
-        return folded(rows, colour && env::var_os("TERM").is_some_and(|term| term != "dumb"));
-    }
-    let pairs: Vec<[&str; 2]> = rows.iter().map(|(name, value)| [name.as_str(), value]).collect();
-    columns(&pairs, 0..0)
 }
 
 /// Characters per line on a terminal.
@@ -208,7 +204,7 @@ mod tests {
         assert!(text.starts_with("certified  yes: all\nfound      one of"), "{text}");
         assert!(text.contains("certificate\n  a long name  one of"), "{text}");
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(words(&text), words(&table(&rows)), "nothing is lost");
+        assert_eq!(words(&text), words(&Rows(rows.to_vec()).text()), "nothing is lost");
         assert!(folded(&rows, true).starts_with("certified  \x1b[32myes\x1b[0m: all\n"));
         assert_eq!(folded(&[("tape".to_owned(), "1".repeat(90))], false).lines().count(), 1);
     }

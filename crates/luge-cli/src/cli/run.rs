@@ -13,8 +13,6 @@ use luge_machine::{Input, Machine, Outcome, Simulator, formats::bbchallenge, par
 use super::circuit;
 use crate::cli::command_prelude::*;
 
-pub(super) use program::states_by_line;
-
 /// Run a machine, or a program on its data, without a network
 ///
 /// A run ends when the machine halts, where no rule applies, or at the step limit. All three are results, not

@@ -16,33 +16,11 @@ use super::{
 };
 use crate::cli::command_prelude::*;
 
-#[derive(clap::Args)]
-pub(super) struct StreamArgs {
-    /// stream: the learner, a file or the name of one that ships
-    #[arg(long, value_name = "LEARNER")]
-    pub(super) learner: Option<String>,
-    /// stream: what to draw, as in luge stream; repeat for several sizes
-    #[arg(long, value_name = "WHAT")]
-    pub(super) draw: Vec<Draw>,
-    /// stream: a CSV file whose rows are drawn at random, with two classes
-    #[arg(long, value_name = "FILE.csv", conflicts_with = "draw")]
-    pub(super) data: Option<PathBuf>,
-    /// stream: the column of the classes
-    #[arg(long, value_name = "COLUMN", requires = "data")]
-    target: Option<String>,
-    /// stream: number format, or auto for the smallest fix:I.F in which no number of a program wraps around on the first stream [default: fix:4.4, or that of a learner that ships]
-    #[arg(long, value_name = "FORMAT")]
-    pub(super) format: Option<FormatArg>,
-    /// stream: the network whose weights the learner finds [default: linear, or that of a learner that ships]
-    #[arg(long, value_name = "NETWORK")]
-    pub(super) primary: Option<String>,
-}
-
 /// A learner compared with ordinary networks, and for parities also with networks of its own architecture.
 type Compared = (StreamComparison, Option<SameArchitecture>);
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let StreamArgs { learner, draw: draws, data, target, format, primary } = &args.stream;
+    let Args { learner, draw: draws, data, target, format, primary, .. } = args;
     let parity = args.parity()?;
     let columns: Vec<String> = target.iter().cloned().collect();
     let read =

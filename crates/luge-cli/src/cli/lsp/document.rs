@@ -7,7 +7,7 @@ use luge::job::{ProgramError, program};
 use luge_machine::{Diagnostic, Severity};
 use luge_sled::{Compiled, Sizes};
 
-use super::{super::run::states_by_line, text::range};
+use super::text::range;
 use crate::cli::command_prelude::*;
 
 /// A text, and what `luge check` makes of it.
@@ -67,7 +67,10 @@ impl Document {
     /// The number of states that a line takes, and the size of the machine; lines are counted from 0.
     pub(super) fn cost(&self, line: u32) -> Option<Hover> {
         let compiled = self.compiled.as_ref().ok()?;
-        let own = states_by_line(compiled).get(&Some(line + 1)).copied()?;
+        let own = compiled.lines.iter().filter(|&&of| of == Some(line + 1)).count();
+        if own == 0 {
+            return None;
+        }
         let size = lower(&compiled.machine, Moves::Keep).ok()?.report().after;
         let format = format!("fix:{}.{}", self.sizes.integer, self.sizes.fraction);
         let value = format!(

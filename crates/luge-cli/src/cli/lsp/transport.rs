@@ -13,19 +13,11 @@ const MAX_MESSAGE: u64 = 64 << 20;
 /// The longest header line, in bytes.
 const MAX_LINE: u64 = 1 << 12;
 
-/// The threads that read and write.
-pub(super) struct Threads(Vec<JoinHandle<io::Result<()>>>);
+/// A thread that reads or writes.
+type Thread = JoinHandle<io::Result<()>>;
 
-impl Threads {
-    /// Waits until everything is written; returns the first error.
-    pub(super) fn join(self) -> io::Result<()> {
-        let panicked = |_| Err(io::Error::other("a thread panicked"));
-        self.0.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(panicked))
-    }
-}
-
-/// A connection over standard input and output.
-pub(super) fn stdio() -> (Connection, Threads) {
+/// A connection over standard input and output, and the threads that read and write.
+pub(super) fn stdio() -> (Connection, [Thread; 2]) {
     let (server, Connection { sender, receiver }) = Connection::memory();
     let reader = thread::spawn(move || {
         let mut from = io::stdin().lock();
@@ -42,7 +34,7 @@ pub(super) fn stdio() -> (Connection, Threads) {
         let mut to = io::stdout().lock();
         receiver.into_iter().try_for_each(|message| message.write(&mut to))
     });
-    (server, Threads(vec![reader, writer]))
+    (server, [reader, writer])
 }
 
 /// Reads the next message; `None` at the end of input. Its length is checked before it is read.

@@ -136,22 +136,11 @@ fn theta(simulator: &Simulator<'_>, n_theta: usize, format: NumberFormat) -> Vec
     from_signs(format, &(0..n_cells).map(sign).collect::<Vec<f64>>())
 }
 
-/// The number of states of each line.
-pub(in super::super) fn states_by_line(compiled: &Compiled) -> BTreeMap<Option<u32>, usize> {
-    let mut states = BTreeMap::new();
-    for line in &compiled.lines {
-        *states.entry(*line).or_insert(0) += 1;
-    }
-    states
-}
-
 /// Steps and states by line.
 fn lines<'a>(compiled: &Compiled, spent: &BTreeMap<Option<u32>, Step>, text: &'a str) -> Vec<Line<'a>> {
-    let states = states_by_line(compiled).into_iter();
-    let mut sums: BTreeMap<Option<u32>, (Step, usize)> = states.map(|(line, n)| (line, (0, n))).collect();
-    for (line, steps) in spent {
-        sums.entry(*line).or_default().0 += steps;
-    }
+    let mut sums: BTreeMap<Option<u32>, (Step, usize)> = BTreeMap::new();
+    compiled.lines.iter().for_each(|line| sums.entry(*line).or_default().1 += 1);
+    spent.iter().for_each(|(line, steps)| sums.entry(*line).or_default().0 += steps);
     let texts: Vec<&str> = text.lines().collect();
     let entry = |(line, (steps, states)): (Option<u32>, (Step, usize))| {
         let text = line.and_then(|line| texts.get(line as usize - 1)).copied();
