@@ -54,7 +54,7 @@ fn replayed(text: &str) -> (f64, u32) {
         let mut replay = scene.replay().expect("an engine");
         let mut survey = Survey::new(&replay).expect("an engine");
         let mut moments = 0;
-        while replay.end().is_none() {
+        while replay.end.is_none() {
             let frame = Instant::now();
             replay.play(&mut || frame.elapsed() < FRAME * 19 / 20).expect("gradients");
             survey.follow(&replay, &mut || frame.elapsed() < FRAME).expect("gradients");

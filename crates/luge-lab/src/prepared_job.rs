@@ -19,7 +19,7 @@ use luge_net::{Form, SparseLayers};
 use serde_json::Value;
 
 use super::refusal::{RunError, located};
-use crate::replay::{Inside, Replay, Tapes};
+use crate::replay::{Replay, Tapes};
 
 /// The longest run that is followed, in steps.
 pub const MAX_STEPS: Step = 1_000_000_000_000;
@@ -80,8 +80,6 @@ pub struct Scene<'a> {
     pub kind: LandscapeKind,
     /// The network, its start, and when training is done.
     pub task: Task<'a>,
-    /// What the vertices mean, if the network has no tapes.
-    pub inside: Inside<'a>,
     /// The machine's tapes in the network's.
     pub tapes: Tapes<'a>,
     /// The vertices, unless they are configurations.
@@ -156,7 +154,6 @@ impl PreparedJob {
                 lowered: &plan.lowered,
                 kind: plan.options.landscape,
                 task: plan.task()?,
-                inside: Inside::Landscape(&plan.landscape),
                 tapes: Tapes::new(&plan.machine, &plan.lowered, plan.window.first.clone()),
                 control: plan.landscape.control(),
                 near: plan.landscape.control().is_none().then_some(&plan.landscape),
@@ -171,7 +168,6 @@ impl PreparedJob {
                     lowered: learner.lowered(),
                     kind: lesson.options().landscape,
                     task: lesson.task(),
-                    inside: Inside::Extended(extended),
                     tapes: Tapes::new(learner.machine(), learner.lowered(), lesson.window().first.clone()),
                     control: extended.control(),
                     near: None,

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Clone, Debug, Serialize)]
 pub struct Proof {
     #[serde(flatten)]
-    answer: Answer,
+    pub(crate) answer: Answer,
     /// Gradient steps made.
     pub(crate) steps: u64,
     /// Whether the machine has halted.
@@ -31,13 +31,6 @@ pub struct Proof {
     first_mismatch: Option<u64>,
     /// The number of held-out rows, and how well they are predicted before and after training.
     held_out: Option<(usize, Fit, Fit)>,
-}
-
-impl Proof {
-    /// What was learned, if the machine learns.
-    pub(crate) fn formula(&self) -> Option<&str> {
-        self.answer.learned.as_ref().map(|learned| &*learned.formula)
-    }
 }
 
 impl PreparedJob {

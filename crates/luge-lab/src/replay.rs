@@ -25,7 +25,6 @@ use web_time::Instant;
 
 use super::Scene;
 pub use gradient::StepGradient;
-pub use look::Inside;
 pub use profile::{MAX_PROFILED, Profile};
 pub use spacetime::{MAX_ROWS, Part, Row, SpaceTime, Strip};
 pub use survey::Survey;
@@ -83,7 +82,8 @@ pub struct Replay<'a> {
     front: Box<dyn Engine + 'a>,
     /// Another engine at the current step, if that is an earlier one.
     behind: Option<Box<dyn Engine + 'a>>,
-    end: Option<End>,
+    /// How the run ends, if that is known.
+    pub end: Option<End>,
     pace: Pace,
 }
 
@@ -149,11 +149,6 @@ impl<'a> Replay<'a> {
     /// The last known step.
     pub fn front(&self) -> u64 {
         self.front.steps()
-    }
-
-    /// How the run ends, if that is known.
-    pub fn end(&self) -> Option<End> {
-        self.end
     }
 
     /// Whether the current step is the last of the run.

@@ -51,7 +51,7 @@ impl Report {
     ) -> Result<Self, RunError> {
         let (scene, n_moments) = (prepared.scene()?, n_moments.clamp(2, MAX_MOMENTS));
         let mut replay = scene.replay()?;
-        while replay.end().is_none() {
+        while replay.end.is_none() {
             if !replay.seek(u64::MAX, go_on)? {
                 return Err(RunError::BrokenOff);
             }
@@ -99,7 +99,7 @@ fn record(prepared: &PreparedJob, mut replay: Replay<'_>, n_moments: usize) -> R
         loss_svg: loss_svg(scene, &survey, steps),
         pictures: strips.into_iter().enumerate().map(|(tape, strip)| (tape_name(tape), strip)).collect(),
         steps,
-        end: replay.end().map_or("", |end| end.how),
+        end: replay.end.map_or("", |end| end.how),
         n_moments,
     })
 }

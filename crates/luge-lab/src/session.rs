@@ -100,13 +100,6 @@ impl<'t> Page<'t> {
         if self.disconnected { Err(Disconnected) } else { self.transport.receive(wait) }
     }
 
-    /// Waits until a command arrives.
-    fn wait(&mut self, wait: Duration) -> Result<(), Disconnected> {
-        let command = self.next(wait)?;
-        self.waiting.extend(command);
-        Ok(())
-    }
-
     /// Whether the page still wants the current run: it is open, and has not requested another one.
     fn still_wanted(&mut self) -> bool {
         loop {
@@ -190,8 +183,9 @@ fn show(request: &RunRequest, page: &mut Page<'_>) -> Result<(), RunError> {
     let mut run = Run::new(&scene, request.step, Some(prover))?;
     run.begin(request.ticket, page)?;
     while let Some(idle) = run.turn(page)? {
-        if page.wait(idle).is_err() {
-            break;
+        match page.next(idle) {
+            Ok(command) => page.waiting.extend(command),
+            Err(Disconnected) => break,
         }
     }
     Ok(())

@@ -51,7 +51,7 @@ fn every_step_is_where_stepping_leads() {
                 let mut replay = scene.replay().expect("an engine");
                 let mut stepped = replay.again().expect("an engine");
                 replay.seek(u64::MAX, &mut || true).expect("gradients");
-                assert_eq!(replay.end().map(|end| (end.steps, end.how)), Some((107, "halted")));
+                assert_eq!(replay.end.map(|end| (end.steps, end.how)), Some((107, "halted")));
                 let mut expected = Vec::new();
                 for _ in 0..=107 {
                     expected.push((stepped.vertex(), stepped.loss().expect("a loss")));
@@ -166,7 +166,7 @@ fn long_surveys_are_bounded() {
     with(&machine_with(FIVE, |job| job.options.steps = Some(3_000_000)), |scene| {
         let mut replay = scene.replay().expect("an engine");
         replay.seek(u64::MAX, &mut || true).expect("gradients");
-        assert_eq!(replay.end().map(|end| end.how), Some("step limit"));
+        assert_eq!(replay.end.map(|end| end.how), Some("step limit"));
         let mut survey = Survey::new(&replay).expect("an engine");
         survey.follow(&replay, &mut || true).expect("gradients");
         let columns = survey.curve.columns();
@@ -277,7 +277,7 @@ fn a_lesson_ends_with_its_answer() {
     with(&shipped("mean"), |scene| {
         let mut replay = scene.replay().expect("an engine");
         replay.seek(u64::MAX, &mut || true).expect("gradients");
-        assert_eq!(replay.end().map(|end| (end.steps, end.how)), Some((137, "halted")));
+        assert_eq!(replay.end.map(|end| (end.steps, end.how)), Some((137, "halted")));
         let moment = luge_lab::moment(&mut replay, 8).expect("a moment");
         assert_eq!(moment["lesson"]["nodes"]["theta"], serde_json::json!([2.5625, 0.0]));
         assert_eq!((&moment["phase"], &moment["lesson"]["nodes"]["phi"]), (&"halted".into(), &0.0.into()));
@@ -315,12 +315,12 @@ fn a_scout_finds_the_end_and_leaves_the_view_where_it_is() {
         let mut replay = scene.replay().expect("an engine");
         replay.seek(10, &mut || true).expect("gradients");
         assert!(replay.find_end(&mut || true).expect("gradients"));
-        assert_eq!((replay.step(), replay.front(), replay.end().map(|end| end.steps)), (10, 107, Some(107)));
+        assert_eq!((replay.step(), replay.front(), replay.end.map(|end| end.steps)), (10, 107, Some(107)));
     });
     with(&machine("1RB1RB_1LA1LA"), |scene| {
         let mut replay = scene.replay().expect("an engine");
         assert!(!replay.find_end(&mut || false).expect("gradients"));
-        assert_eq!((replay.step(), replay.front(), replay.end()), (0, 0, None));
+        assert_eq!((replay.step(), replay.front(), replay.end), (0, 0, None));
     });
 }
 
@@ -388,7 +388,7 @@ fn a_run_in_another_arithmetic_is_reached_from_its_frames() {
         let mut replay = scene.replay().expect("an engine");
         assert_eq!(replay.chosen.engine, EngineChoice::Dense);
         replay.seek(u64::MAX, &mut || true).expect("gradients");
-        assert_eq!(replay.end().map(|end| (end.steps, end.how)), Some((137, "halted")));
+        assert_eq!(replay.end.map(|end| (end.steps, end.how)), Some((137, "halted")));
         for step in [100, 33, 34, 136] {
             replay.seek(step, &mut || true).expect("gradients");
             let mut stepped = replay.again().expect("an engine");
@@ -410,7 +410,7 @@ fn a_run_with_noise_can_be_gone_through_again() {
         let mut replay = scene.replay().expect("an engine");
         let mut stepped = replay.again().expect("an engine");
         replay.seek(u64::MAX, &mut || true).expect("gradients");
-        assert_eq!(replay.end().map(|end| (end.steps, end.how)), Some((107, "halted")));
+        assert_eq!(replay.end.map(|end| (end.steps, end.how)), Some((107, "halted")));
         while stepped.steps() < 60 {
             stepped.step().expect("a gradient");
         }

@@ -49,7 +49,7 @@ pub(super) fn first_step(labels: &[f64]) -> FigureResult {
         // The largest gradient on any other weight in this step.
         "elsewhere": elsewhere,
         // What the learner then finds, and after which number of steps.
-        "learned": proof.formula().unwrap_or_default(),
+        "learned": proof.answer.learned.map(|learned| learned.formula).unwrap_or_default(),
         "steps": proof.steps,
     }))
 }

@@ -1,27 +1,18 @@
 //! The state of an engine at its step, near its heads or in full.
 
-use luge_landscape::{Configuration, Extended, Landscape};
+use luge_landscape::Configuration;
 use luge_net::Values;
 use luge_train::{Engine, PackedCells, Snapshot, TapeSnapshot};
 
 use super::tapes::{cell_weight, head_cell};
-use crate::Scene;
+use crate::{Scene, prepared_job::Prepared};
 
-/// What the vertices of a network without tapes represent.
-#[derive(Clone, Copy, Debug)]
-pub enum Inside<'n> {
-    /// A landscape whose vertices are whole configurations.
-    Landscape(&'n Landscape),
-    /// The same inside an extended network.
-    Extended(&'n Extended),
-}
-
-impl Inside<'_> {
-    /// The tapes of the vertex; none if the parameters are not at a vertex.
-    fn tapes(self, parameters: &[Values], inputs: &[Values]) -> Vec<TapeSnapshot> {
+impl Prepared {
+    /// The tapes of the vertex of a network without tapes; none if the parameters are not at a vertex.
+    fn tapes(&self, parameters: &[Values], inputs: &[Values]) -> Vec<TapeSnapshot> {
         let configuration = match self {
-            Self::Landscape(landscape) => landscape.decode(parameters, inputs),
-            Self::Extended(extended) => extended.decode(parameters, None),
+            Self::Trace(plan) => plan.landscape.decode(parameters, inputs),
+            Self::Training(lesson) => lesson.extended().decode(parameters, None),
         };
         let Ok(Configuration { tapes, heads, .. }) = configuration else { return Vec::new() };
         let tape = |(cells, head): (Vec<bool>, usize)| TapeSnapshot {
@@ -44,7 +35,7 @@ impl Scene<'_> {
         }
         let mut snapshot = engine.snapshot();
         if let (None, Some(parameters)) = (layers, engine.parameters()) {
-            snapshot.tapes = self.inside.tapes(&parameters, &self.task.inputs);
+            snapshot.tapes = self.prepared.run.tapes(&parameters, &self.task.inputs);
         }
         if let Some(radius) = radius {
             snapshot.tapes.iter_mut().for_each(|tape| cut(tape, radius));

@@ -26,7 +26,7 @@ impl<'a> Profile<'a> {
     /// # Errors
     /// If no engine can run it.
     pub fn new(replay: &Replay<'a>) -> Result<Option<Self>, EngineError> {
-        if replay.end().is_none_or(|end| end.steps > MAX_PROFILED) {
+        if replay.end.is_none_or(|end| end.steps > MAX_PROFILED) {
             return Ok(None);
         }
         let visits = vec![0; replay.scene.machine.states().len()];
@@ -42,7 +42,7 @@ impl<'a> Profile<'a> {
         replay: &Replay<'_>,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<(), EngineError> {
-        let end = replay.end().map_or(0, |end| end.steps);
+        let end = replay.end.map_or(0, |end| end.steps);
         while self.engine.steps() < end {
             let state = self.engine.vertex().and_then(|vertex| replay.scene.state_at(vertex));
             if let Some(count) = state.and_then(|state| self.visits.get_mut(state.index())) {

@@ -29,7 +29,7 @@ impl<'a> Survey<'a> {
     /// # Errors
     /// If no engine can run it.
     pub fn new(replay: &Replay<'a>) -> Result<Self, EngineError> {
-        let steps = replay.end().map_or(0, |end| end.steps);
+        let steps = replay.end.map_or(0, |end| end.steps);
         let (curve, spacetime) = (LossCurve::for_run(steps), SpaceTime::for_run(steps));
         Ok(Self { engine: replay.again()?, curve, spacetime, done: false, column: 0, between: None })
     }
@@ -54,7 +54,7 @@ impl<'a> Survey<'a> {
         replay: &Replay<'a>,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<bool, EngineError> {
-        let Some(end) = replay.end().map(|end| end.steps).filter(|_| self.done) else { return Ok(false) };
+        let Some(end) = replay.end.map(|end| end.steps).filter(|_| self.done) else { return Ok(false) };
         while !self.complete() {
             let from = self.column as u64 * self.curve.width();
             let to = (from + self.curve.width()).min(end);
@@ -105,7 +105,7 @@ impl<'a> Survey<'a> {
                 return Ok(false);
             }
         }
-        if replay.end().map(|end| end.steps) == Some(self.engine.steps()) && !self.done {
+        if replay.end.map(|end| end.steps) == Some(self.engine.steps()) && !self.done {
             self.curve.add(self.engine.steps(), self.engine.loss()?);
             let row = self.row(replay);
             self.spacetime.close(row);

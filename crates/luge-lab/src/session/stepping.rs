@@ -10,7 +10,7 @@ impl Run<'_> {
     /// How long to wait for commands until the next turn.
     pub(super) fn idle_for(&self) -> Duration {
         let surveyed = self.survey.steps() == self.replay.front()
-            && (self.survey.complete() || self.replay.end().is_none());
+            && (self.survey.complete() || self.replay.end.is_none());
         if !surveyed || (self.motion == Motion::Stopped && self.to_profile()) {
             return Duration::ZERO;
         }
@@ -40,7 +40,7 @@ impl Run<'_> {
         match &self.profile {
             Some(profile) => !profile.done,
             None => {
-                let over = self.replay.end().is_some_and(|end| end.steps <= MAX_PROFILED);
+                let over = self.replay.end.is_some_and(|end| end.steps <= MAX_PROFILED);
                 over && self.replay.scene.prepared.lines.iter().any(Option::is_some)
             }
         }

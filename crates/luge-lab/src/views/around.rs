@@ -6,8 +6,7 @@ use luge_train::{Precision, TapeSnapshot};
 use super::*;
 use crate::{
     neighbourhood::Neighbourhood,
-    prepared_job::{NEAR_CELLS, NEAR_HEAD},
-    replay::Inside,
+    prepared_job::{NEAR_CELLS, NEAR_HEAD, Prepared},
 };
 
 /// The most edges that are drawn.
@@ -28,10 +27,10 @@ pub(super) fn look_around<R>(
     // With noise or few digits, the weights are not exactly those of a configuration, and are used as they are.
     let manner = &scene.task.manner;
     let rounded = manner.noise.is_some() || manner.precision != Precision::F64;
-    if let (true, Inside::Landscape(landscape)) = (rounded, scene.inside)
+    if let (true, Prepared::Trace(plan)) = (rounded, &scene.prepared.run)
         && let Some(weights) = replay.parameters()
         && let place = Place::Weights(&weights, &scene.task.inputs)
-        && let Some(leaving) = leaving(replay, landscape, place, (vertex, None))?
+        && let Some(leaving) = leaving(replay, &plan.landscape, place, (vertex, None))?
     {
         return Ok(Some(see(&leaving, &|vertex| Some((vertex, scene.vertex_name(vertex))))));
     }

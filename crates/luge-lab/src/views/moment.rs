@@ -40,7 +40,7 @@ pub fn moment(replay: &mut Replay<'_>, radius: usize) -> Result<Value, EngineErr
     vertices.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
     let mut views = vertices.iter().take(8).map(|&(vertex, weight)| scene.vertex_view(vertex, weight));
     let state = vertices.first().and_then(|&(vertex, _)| scene.state_at(vertex));
-    let end = replay.end();
+    let end = replay.end;
     // With noise the loss can fall below the level at which training stops although the machine has not halted.
     let astray =
         over && end.is_some_and(|end| end.how == HALTED) && state.is_some_and(|q| !scene.halts_in(q));
@@ -166,7 +166,7 @@ fn node_values(
     let size: f64 = labels.iter().map(|z| z * z).sum();
     let output = task.network.sparse_layers().ok().and_then(|layers| layers.output);
     let psi = output.map_or(f64::NAN, |output| output.initial.at(size));
-    let halted = replay.is_over() && replay.end().is_some_and(|end| end.how == HALTED);
+    let halted = replay.is_over() && replay.end.is_some_and(|end| end.how == HALTED);
     let out = if halted { shown(&said.data) } else { Vec::new() };
     let phi = if halted { 0.0 } else { 1.0 };
     // While the machine runs the carrier adds a constant to the landscape's loss.

@@ -20,7 +20,7 @@ pub(crate) fn nearby(replay: &Replay<'_>) -> Result<Option<Value>, EngineError> 
     }
     let step = replay.step();
     let from = step.saturating_sub(REACH);
-    let to = replay.end().map_or(replay.front(), |end| end.steps).min(step + REACH);
+    let to = replay.end.map_or(replay.front(), |end| end.steps).min(step + REACH);
     let mut engine = replay.engine_at(from)?;
     let mut losses = vec![drawn(engine.loss()?)];
     while engine.steps() < to {
