@@ -19,7 +19,7 @@ use luge_machine::Diagnostic;
 
 use crate::{
     Settings, Sizes,
-    core::{Affine, ArrayId, Core, Expr, Index, Slot, Stmt, StmtKind, THETA, Ty},
+    core::{Affine, ArrayId, Core, Expr, Place, Slot, Stmt, StmtKind, Store, THETA, Ty},
     lex::Span,
     ratio::Ratio,
     syntax::{self, Learner, Name, Program},
@@ -44,21 +44,11 @@ const MAX_EXPRESSIONS: usize = 200_000;
 /// Names of built-in functions.
 const RESERVED: [&str; 6] = ["relu", "abs", "min", "max", "sign", "random"];
 
-/// Where the elements of a view are stored.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Source {
-    Slot(Slot),
-    Array(ArrayId),
-    /// The current sample: the features, then the labels.
-    Data,
-}
-
 /// A variable, an array, or a part of an array.
 #[derive(Clone, Debug)]
 struct View {
-    source: Source,
     /// The first element.
-    first: Index,
+    place: Place,
     shape: Shape,
 }
 
@@ -80,11 +70,17 @@ enum Value {
     Constant(Ratio),
     /// An integer that depends on variables of loops that are not unrolled.
     Index(Affine),
+    /// A number or a bit.
     Number(Expr),
-    Bit(Expr),
     Array(View),
     /// The elements and their shape.
     List(Vec<Value>, Shape),
+}
+
+impl Value {
+    fn is_bit(&self) -> bool {
+        matches!(self, Self::Number(value) if value.ty() == Ty::BIT)
+    }
 }
 
 /// A loop variable.
@@ -186,7 +182,7 @@ struct Made {
     /// Slots (length 0) and arrays that can be reused, by width and length.
     free: BTreeMap<(u32, usize), BTreeSet<usize>>,
     /// What to free at the end of each open scope or statement.
-    held: Vec<Vec<Source>>,
+    held: Vec<Vec<Store>>,
     /// All loop variables so far.
     variables: Vec<Variable>,
     /// The state of `random()`, if it is called.
@@ -393,7 +389,7 @@ impl<'p> Checker<'p> {
 fn describe(value: &Value) -> String {
     match value {
         Value::Constant(value) => format!("the number {value}"),
-        Value::Number(value) | Value::Bit(value) => value.ty().to_string(),
+        Value::Number(value) => value.ty().to_string(),
         Value::Index(_) => "the variable of a loop".to_owned(),
         Value::Array(view) => view.shape.to_string(),
         Value::List(values, element) => format!("[{element}; {}]", values.len()),

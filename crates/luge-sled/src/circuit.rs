@@ -30,7 +30,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use luge_circuit::{Builder, Circuit, CircuitError, Code, Literal, RegisterId, SampleShape};
 
-use crate::core::{Core, Home, LoopVar, THETA};
+use crate::core::{Core, LoopVar, Store, THETA};
 use cycles::{Cycle, StateId, States};
 pub use output::CircuitOutput;
 pub use rows::Rows;
@@ -246,18 +246,18 @@ impl<'c> Compiler<'c> {
             in_data: false,
             error: None,
         };
-        let name = |home: Home, otherwise: String| {
-            let named = core.names.iter().find(|named| named.home == home).map(|named| named.name.clone());
+        let name = |store: Store, otherwise: String| {
+            let named = core.names.iter().find(|named| named.store == store).map(|named| named.name.clone());
             named.map_or(otherwise.clone(), |name| format!("{name}.{otherwise}"))
         };
         for (slot, &width) in core.widths.iter().enumerate() {
-            let word = compiler.word(&name(Home::Slot(slot), format!("v{slot}")), width as usize);
+            let word = compiler.word(&name(Store::Slot(slot), format!("v{slot}")), width as usize);
             compiler.slots.push(word);
         }
         for (array, shape) in core.arrays.iter().enumerate() {
             let name = match array {
                 THETA => "theta".to_owned(),
-                _ => name(Home::Array(array), format!("a{array}")),
+                _ => name(Store::Array(array), format!("a{array}")),
             };
             let element = |i| compiler.word(&format!("{name}[{i}]"), shape.width as usize);
             let elements = (0..shape.length).map(element).collect();

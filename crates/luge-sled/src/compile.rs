@@ -32,7 +32,7 @@ use luge_machine::{BuildError, Input, MAX_TAPES, Machine, SymbolId, TapeId, Tape
 
 use crate::{
     Compiled, Variable,
-    core::{Affine, Core, Home, Named, THETA},
+    core::{Affine, Core, Named, Slot, Store, THETA, Ty},
 };
 use graph::{Graph, Node, Shape};
 use loops::Loop;
@@ -68,19 +68,15 @@ const MAX_PLANS: usize = 40;
 
 /// Compiles a program. Drafts find out what rulers, counters and memory must hold.
 pub(crate) fn compile(core: &Core) -> Result<Compiled, BackendError> {
-    let mut plan = Plan::new(&Demand::default(), core)?;
-    let mut demand = Demand::default();
+    let mut plan = Plan::new(Demand::default(), core)?;
     for _ in 0..MAX_PLANS {
-        let generator = Generator::new(core, &plan).generate()?;
-        let mut grown = demand.clone();
-        grown.include(&generator.demand);
-        if grown.without_weights() == demand.without_weights() {
-            let mut graph = generator.graph;
+        let Generator { mut demand, mut graph, .. } = Generator::new(core, &plan).generate()?;
+        demand.include(&plan.needs);
+        if demand.without_weights() == plan.needs.without_weights() {
             graph.shrink();
             return assemble(core, &graph, &plan);
         }
-        demand = grown;
-        plan = Plan::new(&demand, core)?;
+        plan = Plan::new(demand, core)?;
     }
     Err(BackendError::TooManyTapes(MAX_TAPES + 1))
 }
@@ -99,7 +95,7 @@ struct Generator<'c> {
     /// Temporaries in use.
     taken: BTreeSet<usize>,
     /// Temporaries that hold a computed index that no head has followed yet.
-    unwalked: BTreeSet<usize>,
+    unwalked: BTreeSet<Slot>,
     /// The value of each loop variable in terms of counters.
     variables: BTreeMap<usize, Affine>,
     /// The enclosing loops, the innermost last.
@@ -196,9 +192,10 @@ fn assemble(core: &Core, graph: &Graph, plan: &Plan) -> Result<Compiled, Backend
 /// The places of the program's variables on the tapes that are kept.
 fn variables(core: &Core, plan: &Plan, keep: &[Tape]) -> Vec<Variable> {
     let place = |named: &Named| {
-        let object = match named.home {
-            Home::Slot(slot) => Object::Slot(slot),
-            Home::Array(array) => Object::Array(array),
+        let object = match named.store {
+            Store::Slot(slot) => Object::Slot(slot),
+            Store::Array(array) => Object::Array(array),
+            Store::Data => return None,
         };
         let Spot { tape, pitch, at, .. } = plan.place(object)?;
         let first = usize::try_from(at.constant * i64::from(pitch)).ok()?;
@@ -207,9 +204,9 @@ fn variables(core: &Core, plan: &Plan, keep: &[Tape]) -> Vec<Variable> {
             tape: TapeId::new(keep.iter().position(|&kept| kept == tape)?),
             first,
             pitch: pitch as usize,
-            width: named.ty.map_or(1, crate::core::Ty::width),
-            fraction: named.ty.map(|ty| ty.fraction),
-            length: matches!(named.home, Home::Array(_)).then_some(named.length),
+            width: named.ty.width(),
+            fraction: (named.ty != Ty::BIT).then_some(named.ty.fraction),
+            length: matches!(named.store, Store::Array(_)).then_some(named.length),
             lines: named.lines,
         })
     };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     Outcome, OverflowSite, Verdict,
-    core::{ArrayId, Core, Expr, For, Index, Op, Place, Shown, Stmt, StmtKind, THETA, Ty},
+    core::{Core, Expr, For, Index, Op, Place, Shown, Stmt, StmtKind, Store, THETA, Ty},
 };
 
 /// The samples of a run, each its features and then its labels, in units of 2^-fraction.
@@ -120,7 +120,7 @@ impl State<'_> {
         match &stmt.kind {
             StmtKind::Assign(place, value) => {
                 let value = self.value(value)?;
-                *self.place(place)? = value;
+                self.place(place)?.into_iter().for_each(|stored| *stored = value);
             }
             StmtKind::If(cond, then, otherwise) => {
                 let branch = if self.holds(cond)? { then } else { otherwise };
@@ -221,16 +221,14 @@ impl State<'_> {
         Ok(())
     }
 
-    fn place(&mut self, place: &Place) -> Done<&mut i64> {
-        match place {
-            Place::Slot(slot) => Ok(&mut self.memory.slots[*slot]),
-            Place::Element(array, index) => self.element(*array, index),
-        }
-    }
-
-    fn element(&mut self, array: ArrayId, index: &Index) -> Done<&mut i64> {
-        let at = self.index(index)?;
-        Ok(&mut self.memory.arrays[array][at])
+    /// The number at a place; `None` for features and labels before the first sample.
+    fn place(&mut self, place: &Place) -> Done<Option<&mut i64>> {
+        let at = self.index(&place.index)?;
+        Ok(match place.store {
+            Store::Slot(slot) => Some(&mut self.memory.slots[slot]),
+            Store::Array(array) => Some(&mut self.memory.arrays[array][at]),
+            Store::Data => self.current.get_mut(at),
+        })
     }
 
     /// The position of an element; an index that is out of bounds ends the run.
@@ -264,13 +262,8 @@ impl State<'_> {
     fn value(&mut self, expr: &Expr) -> Done<i64> {
         match expr {
             Expr::Constant { raw, .. } => Ok(*raw),
-            Expr::Variable { slot, .. } => Ok(self.memory.slots[*slot]),
-            Expr::Element { array, index, .. } => Ok(*self.element(*array, index)?),
-            Expr::Data { index, .. } => {
-                let at = self.index(index)?;
-                // Before the first sample, features and labels are 0.
-                Ok(self.current.get(at).copied().unwrap_or(0))
-            }
+            // Before the first sample, features and labels are 0.
+            Expr::Load(place, _) => Ok(self.place(place)?.map_or(0, |stored| *stored)),
             Expr::Read(tape) => {
                 let Tape { head, ones } = &self.memory.tapes[*tape];
                 Ok(i64::from(ones.contains(head)))

@@ -1,6 +1,6 @@
 //! The syntax tree.
 
-use crate::{lex::Span, ratio::Ratio};
+use crate::{core::Op, lex::Span, ratio::Ratio};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Name {
@@ -127,49 +127,53 @@ pub(crate) enum ExprKind {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Binary {
-    Add,
-    Sub,
-    Mul,
-    Div,
+    /// An operator of two numbers, or of two bits.
+    Plain(Op),
+    /// A sum, a difference or a product, clamped to the type of its operands.
+    Saturating(Op),
     Rem,
-    SatAdd,
-    SatSub,
-    SatMul,
-    RoundMul,
     Shl,
     Shr,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-    Equal,
-    NotEqual,
-    And,
-    Or,
-    BitAnd,
-    BitOr,
-    Xor,
+    /// `Less` or `Equal`; it can swap its operands, and negate its result.
+    Compare {
+        op: Op,
+        swaps: bool,
+        negates: bool,
+    },
+    /// `And` or `Or`: the second operand is evaluated only if the first does not decide.
+    Lazy(Op),
 }
 
 impl Binary {
     /// The operators by precedence, lowest first.
     pub(crate) const LEVELS: [&[(&str, Self)]; 9] = [
-        &[("||", Self::Or)],
-        &[("&&", Self::And)],
-        &[("|", Self::BitOr)],
-        &[("^", Self::Xor)],
-        &[("&", Self::BitAnd)],
+        &[("||", Self::Lazy(Op::Or))],
+        &[("&&", Self::Lazy(Op::And))],
+        &[("|", Self::Plain(Op::Or))],
+        &[("^", Self::Plain(Op::Xor))],
+        &[("&", Self::Plain(Op::And))],
         &[
-            ("<=", Self::LessEqual),
-            (">=", Self::GreaterEqual),
-            ("==", Self::Equal),
-            ("!=", Self::NotEqual),
-            ("<", Self::Less),
-            (">", Self::Greater),
+            ("<=", Self::Compare { op: Op::Less, swaps: true, negates: true }),
+            (">=", Self::Compare { op: Op::Less, swaps: false, negates: true }),
+            ("==", Self::Compare { op: Op::Equal, swaps: false, negates: false }),
+            ("!=", Self::Compare { op: Op::Equal, swaps: false, negates: true }),
+            ("<", Self::Compare { op: Op::Less, swaps: false, negates: false }),
+            (">", Self::Compare { op: Op::Less, swaps: true, negates: false }),
         ],
         &[("<<", Self::Shl), (">>", Self::Shr)],
-        &[("+|", Self::SatAdd), ("-|", Self::SatSub), ("+", Self::Add), ("-", Self::Sub)],
-        &[("*|", Self::SatMul), ("*~", Self::RoundMul), ("*", Self::Mul), ("/", Self::Div), ("%", Self::Rem)],
+        &[
+            ("+|", Self::Saturating(Op::Add)),
+            ("-|", Self::Saturating(Op::Sub)),
+            ("+", Self::Plain(Op::Add)),
+            ("-", Self::Plain(Op::Sub)),
+        ],
+        &[
+            ("*|", Self::Saturating(Op::MulWide)),
+            ("*~", Self::Plain(Op::MulRound)),
+            ("*", Self::Plain(Op::Mul)),
+            ("/", Self::Plain(Op::Div)),
+            ("%", Self::Rem),
+        ],
     ];
 
     /// The level of comparisons, which cannot be chained.
@@ -180,8 +184,7 @@ impl Binary {
 
     /// Whether it can be combined with `=`: it maps two numbers to a number, or two bits to a bit.
     pub(crate) fn is_arithmetic(self) -> bool {
-        use Binary::{And, Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual, Or};
-        !matches!(self, And | Or | Less | LessEqual | Greater | GreaterEqual | Equal | NotEqual)
+        !matches!(self, Self::Compare { .. } | Self::Lazy(_))
     }
 
     pub(crate) fn text(self) -> &'static str {

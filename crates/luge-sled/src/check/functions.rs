@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Binding, Checker, Context, MAX_CALL_DEPTH, Made, Shape, Source, Value, View};
+use super::{Binding, Checker, Context, MAX_CALL_DEPTH, Made, Shape, Value, View};
 use crate::{
-    core::{Expr, Index},
+    core::{Expr, Place, Store, Ty},
     lex::Span,
     syntax::{self, Function, Name, Type},
 };
@@ -56,8 +56,8 @@ impl<'p> Checker<'p> {
         match shape {
             Shape::Array(..) => {
                 // The code is discarded, so the array need not exist.
-                let source = Source::Array(usize::MAX);
-                Some(Value::Array(View { source, first: Index::default(), shape: shape.clone() }))
+                let place = Place::first(Store::Array(usize::MAX));
+                Some(Value::Array(View { place, shape: shape.clone() }))
             }
             shape => self.take(shape, &(0..0))?.value(),
         }
@@ -168,10 +168,14 @@ impl<'p> Checker<'p> {
         let value = self.expr_for(argument, shape.as_ref());
         let (shape, span) = (shape.filter(|shape| *shape != Shape::Tape)?, &argument.span);
         match self.fitting(value?, &shape, span)? {
-            value @ Value::Number(Expr::Constant { .. } | Expr::Variable { .. }) => Some(value),
+            Value::Number(number) if number.is_simple() && number.ty() != Ty::BIT => {
+                Some(Value::Number(number))
+            }
             // A computed index must be checked at the call.
-            Value::Number(Expr::Data { index, ty }) if index.computed.is_empty() => {
-                Some(Value::Number(Expr::Data { index, ty }))
+            Value::Number(Expr::Load(place, ty))
+                if place.store == Store::Data && place.index.computed.is_empty() =>
+            {
+                Some(Value::Number(Expr::Load(place, ty)))
             }
             Value::Array(view) => Some(Value::Array(self.frozen(view, span))),
             value => self.stored(value, &shape, span),
@@ -188,8 +192,7 @@ impl<'p> Checker<'p> {
     ) -> Option<Value> {
         match self.fitting(value, result, span)? {
             Value::Array(view) => Some(Value::Array(self.frozen(view, span))),
-            value @ Value::Number(_) if pure => Some(value),
-            value @ Value::Bit(_) => Some(value),
+            value @ Value::Number(_) if pure || value.is_bit() => Some(value),
             value => self.stored(value, result, span),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Binding, Checker, Shape, Value, Variable, View};
 use crate::{
-    core::{Affine, Computed, Expr, Index, Op, Ty},
+    core::{Affine, Computed, Expr, Op, Ty},
     lex::Span,
     ratio,
     syntax::{self, Binary, ExprKind},
@@ -55,7 +55,7 @@ impl<'p> Checker<'p> {
         b: &Value,
         span: &Span,
     ) -> Option<Option<Affine>> {
-        if matches!(op, Binary::Rem | Binary::BitAnd | Binary::BitOr | Binary::Xor) {
+        if matches!(op, Binary::Rem | Binary::Plain(Op::And | Op::Or | Op::Xor)) {
             // These are computed at run time.
             return None;
         }
@@ -69,10 +69,10 @@ impl<'p> Checker<'p> {
         };
         let (left, right) = (integer(a)?, integer(b)?);
         let made = left.zip(right).and_then(|(left, right)| match op {
-            Binary::Add => Some(left.plus(&right)),
-            Binary::Sub => Some(left.minus(&right)),
-            Binary::Mul if right.is_constant() => Some(left.times(right.constant)),
-            Binary::Mul if left.is_constant() => Some(right.times(left.constant)),
+            Binary::Plain(Op::Add) => Some(left.plus(&right)),
+            Binary::Plain(Op::Sub) => Some(left.minus(&right)),
+            Binary::Plain(Op::Mul) if right.is_constant() => Some(left.times(right.constant)),
+            Binary::Plain(Op::Mul) if left.is_constant() => Some(right.times(left.constant)),
             _ => None,
         });
         let within = |(low, high): (i64, i64)| low >= -(1 << 40) && high <= 1 << 40;
@@ -117,7 +117,7 @@ impl<'p> Checker<'p> {
         let ty = self.variable_type(var);
         let slot = self.made.variables[var].value.unwrap_or_else(|| self.new_slot(ty.width()));
         self.made.variables[var].value = Some(slot);
-        Expr::Variable { slot, ty }
+        Expr::variable(slot, ty)
     }
 
     pub(super) fn variable_type(&self, var: usize) -> Ty {
@@ -163,7 +163,7 @@ impl<'p> Checker<'p> {
             return self.fail(&array.span, message, "cannot be indexed");
         };
         let stride = element.n_elements();
-        let mut first = view.first;
+        let mut place = view.place;
         let known = match self.expr(index)? {
             Value::Constant(value) => {
                 let value = self.as_integer(value, &index.span)?;
@@ -172,13 +172,13 @@ impl<'p> Checker<'p> {
             Value::Index(affine) => affine,
             value => {
                 let value = self.an_integer(value, "an index is an integer", &index.span)?;
-                first.computed.push(Computed { value, bound: length, stride });
+                place.index.computed.push(Computed { value, bound: length, stride });
                 Affine::default()
             }
         };
         self.inside(&known, length, index, array)?;
-        first.known = first.known.plus(&known.times(i64::try_from(stride).unwrap_or(1)));
-        Some(View { source: view.source, first, shape: *element })
+        place.index.known = place.index.known.plus(&known.times(i64::try_from(stride).unwrap_or(1)));
+        Some(View { place, shape: *element })
     }
 
     /// A slice of an array. Its length must not depend on loop variables.
@@ -200,9 +200,10 @@ impl<'p> Checker<'p> {
         };
         self.inside(&from, length, ends[0], array)?;
         self.inside(&to.offset(-1), length, ends[1], array)?;
-        let mut first = view.first;
-        first.known = first.known.plus(&from.times(i64::try_from(element.n_elements()).unwrap_or(1)));
-        Some(View { source: view.source, first, shape: Shape::Array(element, n_taken) })
+        let mut place = view.place;
+        let skipped = from.times(i64::try_from(element.n_elements()).unwrap_or(1));
+        place.index.known = place.index.known.plus(&skipped);
+        Some(View { place, shape: Shape::Array(element, n_taken) })
     }
 
     fn slice_end(&mut self, end: &'p syntax::Expr) -> Option<Affine> {
@@ -249,7 +250,7 @@ impl<'p> Checker<'p> {
 
     /// The view with its computed indices evaluated and stored.
     pub(super) fn frozen(&mut self, mut view: View, span: &Span) -> View {
-        for part in &mut view.first.computed {
+        for part in &mut view.place.index.computed {
             part.value = self.stored_number(part.value.clone(), span);
         }
         view
@@ -263,15 +264,15 @@ impl View {
             Shape::Array(element, _) => (**element).clone(),
             shape => shape.clone(),
         };
-        let mut first = self.first.clone();
-        first.known = first.known.offset(at * i64::try_from(shape.n_elements()).unwrap_or(1));
-        Self { source: self.source, first, shape }
+        let mut place = self.place.clone();
+        place.index.known = place.index.known.offset(at * i64::try_from(shape.n_elements()).unwrap_or(1));
+        Self { place, shape }
     }
 
     /// The element at a loop variable, counting through the flat array.
     pub(super) fn counted(&self, var: usize) -> Self {
-        let known = self.first.known.plus(&Affine::variable(var));
-        let first = Index { known, computed: self.first.computed.clone() };
-        Self { source: self.source, first, shape: self.shape.innermost() }
+        let mut place = self.place.clone();
+        place.index.known = place.index.known.plus(&Affine::variable(var));
+        Self { place, shape: Shape::Number(self.shape.element()) }
     }
 }

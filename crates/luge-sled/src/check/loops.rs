@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Binding, Breakable, Checker, MAX_STATEMENTS, Source, Value, Variable};
+use super::{Binding, Breakable, Checker, MAX_STATEMENTS, Value, Variable};
 use crate::{
-    core::{Affine, Expr, For, LoopVar, Op, Place, Stmt, StmtKind, Ty},
+    core::{Affine, Expr, For, LoopVar, Op, Place, Stmt, StmtKind, Store, Ty},
     lex::Span,
     ratio::{self, Ratio},
     syntax::{self, Name},
@@ -26,7 +26,8 @@ impl<'p> Checker<'p> {
         span: &Span,
     ) {
         let values = bounds.map(|bound| self.expr(bound));
-        if values.iter().any(|value| matches!(value, Some(Value::Number(_)))) && !unroll {
+        let is_number = |value: &Value| matches!(value, Value::Number(_)) && !value.is_bit();
+        if values.iter().flatten().any(is_number) && !unroll {
             return self.counting(name, values, bounds.map(|bound| &bound.span), body, span);
         }
         let [from, to] = values;
@@ -98,9 +99,9 @@ impl<'p> Checker<'p> {
         }
         self.made.held.push(Vec::new());
         let [next, end, current] = [(); 3].map(|()| self.take_slot(ty.width()));
-        let number = |slot| Expr::Variable { slot, ty };
-        self.emit(span, StmtKind::Assign(Place::Slot(next), from));
-        self.emit(span, StmtKind::Assign(Place::Slot(end), to));
+        let number = |slot| Expr::variable(slot, ty);
+        self.emit(span, StmtKind::Assign(Place::slot(next), from));
+        self.emit(span, StmtKind::Assign(Place::slot(end), to));
         let body = self.with_name(name, Value::Number(number(current)), |checker| checker.round(body));
         self.release();
         let line = self.line(span);
@@ -108,7 +109,7 @@ impl<'p> Checker<'p> {
         let count = [(current, number(next)), (next, more)];
         // The loop counts first, so that `continue` cannot skip it. There is a next number, because this one is below the end.
         let count =
-            count.map(|(slot, value)| Stmt { line, kind: StmtKind::Assign(Place::Slot(slot), value) });
+            count.map(|(slot, value)| Stmt { line, kind: StmtKind::Assign(Place::slot(slot), value) });
         let body = count.into_iter().chain(body).collect();
         let condition = Expr::binary(Op::Less, number(next), number(end));
         self.emit(span, StmtKind::While { before: Vec::new(), condition, body });
@@ -132,7 +133,7 @@ impl<'p> Checker<'p> {
             (slot, first.unwrap_or(Expr::Constant { raw: 0, ty }))
         });
         if let Some((slot, _)) = value {
-            self.hold(Source::Slot(slot));
+            self.hold(Store::Slot(slot));
         }
         if most > 0 {
             let most = u64::try_from(most).unwrap_or(0);
@@ -242,12 +243,12 @@ impl<'p> Checker<'p> {
         self.made.random = Some(state);
         let ty = Ty { integer: 32, fraction: 0 };
         let constant = |raw| Expr::Constant { raw, ty };
-        let product = Expr::binary(Op::Mul, Expr::Variable { slot: state, ty }, constant(1_664_525));
+        let product = Expr::binary(Op::Mul, Expr::variable(state, ty), constant(1_664_525));
         let next = Expr::binary(Op::Add, product, constant(1_013_904_223));
-        self.emit_wrapping(span, StmtKind::Assign(Place::Slot(state), next));
+        self.emit_wrapping(span, StmtKind::Assign(Place::slot(state), next));
         // The same bits as a fraction from -1 to below 1, divided by 2, plus 1/2.
         let fraction = Ty { integer: 1, fraction: 31 };
-        let halved = Expr::Shr(Box::new(Expr::Variable { slot: state, ty: fraction }), 1);
+        let halved = Expr::Shr(Box::new(Expr::variable(state, fraction)), 1);
         let shifted = Expr::binary(Op::Add, halved, Expr::Constant { raw: 1 << 30, ty: fraction });
         let short = Expr::Cast(Box::new(shifted), Ty { integer: 1, fraction: 15 });
         Value::Number(self.stored_number(short, span))
@@ -270,6 +271,6 @@ impl<'p> Checker<'p> {
             _ => 1,
         };
         let value = Expr::Constant { raw: ty.wrap(seed), ty };
-        body.insert(0, Stmt { line: 0, kind: StmtKind::Assign(Place::Slot(slot), value) });
+        body.insert(0, Stmt { line: 0, kind: StmtKind::Assign(Place::slot(slot), value) });
     }
 }

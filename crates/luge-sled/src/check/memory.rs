@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Checker, MAX_NUMBERS, Shape, Source, Value, View};
+use super::{Checker, MAX_NUMBERS, Shape, Value, View};
 use crate::{
-    core::{Array, Expr, Index, Place, Slot, StmtKind},
+    core::{Array, Expr, Place, Slot, StmtKind, Store},
     lex::Span,
 };
 
@@ -21,30 +21,30 @@ impl Checker<'_> {
     }
 
     /// Frees a slot or an array when the innermost scope or statement ends.
-    pub(super) fn hold(&mut self, source: Source) {
-        self.made.held.last_mut().into_iter().for_each(|held| held.push(source));
+    pub(super) fn hold(&mut self, store: Store) {
+        self.made.held.last_mut().into_iter().for_each(|held| held.push(store));
     }
 
     /// Allocates a slot until the innermost scope or statement ends.
     pub(super) fn take_slot(&mut self, width: u32) -> Slot {
         let slot = self.reuse(width, 0).unwrap_or_else(|| self.new_slot(width));
-        self.hold(Source::Slot(slot));
+        self.hold(Store::Slot(slot));
         slot
     }
 
     /// Allocates memory of this shape until the innermost scope or statement ends; `None` if the program needs too much.
     pub(super) fn take(&mut self, shape: &Shape, span: &Span) -> Option<View> {
-        let source = match shape {
+        let store = match shape {
             Shape::Tape => return None,
-            Shape::Bit | Shape::Number(_) => Source::Slot(self.take_slot(shape.width())),
+            Shape::Number(ty) => Store::Slot(self.take_slot(ty.width())),
             Shape::Array(..) => {
-                let (width, length) = (shape.innermost().width(), shape.n_elements());
+                let (width, length) = (shape.element().width(), shape.n_elements());
                 let array = self.reuse(width, length).or_else(|| self.new_array(width, length, span))?;
-                self.hold(Source::Array(array));
-                Source::Array(array)
+                self.hold(Store::Array(array));
+                Store::Array(array)
             }
         };
-        Some(View { source, first: Index::default(), shape: shape.clone() })
+        Some(View { place: Place::first(store), shape: shape.clone() })
     }
 
     fn new_array(&mut self, width: u32, length: usize, span: &Span) -> Option<usize> {
@@ -68,19 +68,19 @@ impl Checker<'_> {
     pub(super) fn stored_number(&mut self, value: Expr, span: &Span) -> Expr {
         let ty = value.ty();
         let slot = self.take_slot(ty.width());
-        self.emit(span, StmtKind::Assign(Place::Slot(slot), value));
-        Expr::Variable { slot, ty }
+        self.emit(span, StmtKind::Assign(Place::slot(slot), value));
+        Expr::variable(slot, ty)
     }
 
     pub(super) fn release(&mut self) {
         for held in self.made.held.pop().unwrap_or_default() {
             let (size, id) = match held {
-                Source::Slot(slot) => ((self.made.core.widths[slot], 0), slot),
-                Source::Array(array) => {
+                Store::Slot(slot) => ((self.made.core.widths[slot], 0), slot),
+                Store::Array(array) => {
                     let Array { width, length } = self.made.core.arrays[array];
                     ((width, length), array)
                 }
-                Source::Data => continue,
+                Store::Data => continue,
             };
             self.made.free.entry(size).or_default().insert(id);
         }

@@ -1,26 +1,21 @@
 //! The variables of the source, and the lines of their scopes.
 
-use super::{Binding, Checker, Shape, Source, View};
+use super::{Binding, Checker, View};
 use crate::{
-    core::{Home, Index, Named},
+    core::{Named, Place},
     syntax::{self, Name},
 };
 
 impl Checker<'_> {
     /// Records where a variable of the learner is stored. Variables of inlined functions have several places.
     pub(super) fn remember(&mut self, name: &Name, binding: &Binding) {
-        let Binding::Variable(View { source, first, shape }) = binding else { return };
-        if *first != Index::default() || self.here.call_depth > 0 || self.checked_alone.is_some() {
+        let Binding::Variable(View { place, shape }) = binding else { return };
+        if *place != Place::first(place.store) || self.here.call_depth > 0 || self.checked_alone.is_some() {
             return;
         }
-        let home = match *source {
-            Source::Slot(slot) => Home::Slot(slot),
-            Source::Array(array) => Home::Array(array),
-            Source::Data => return,
-        };
-        let ty = if let Shape::Number(ty) = shape.innermost() { Some(ty) } else { None };
-        let (length, lines) = (shape.n_elements(), (self.line(&name.span), u32::MAX));
-        self.made.core.names.push(Named { name: name.text.clone(), home, ty, length, lines });
+        let (ty, length) = (shape.element(), shape.n_elements());
+        let lines = (self.line(&name.span), u32::MAX);
+        self.made.core.names.push(Named { name: name.text.clone(), store: place.store, ty, length, lines });
     }
 
     /// The line in which a block ends.

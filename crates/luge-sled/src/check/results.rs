@@ -1,8 +1,8 @@
 //! Results that statements store: `if` as a value, and `return` before the end of a function.
 
-use super::{Binding, Checker, PREDICT, Shape, Source, Value, View};
+use super::{Binding, Checker, PREDICT, Shape, Value, View};
 use crate::{
-    core::{ArrayId, Expr, Index, Place, Slot, Stmt, StmtKind, THETA, Ty},
+    core::{ArrayId, Expr, Place, Slot, Stmt, StmtKind, Store, THETA, Ty},
     lex::Span,
     syntax::{self, ExprKind, Function, Learner, StmtKind as S},
 };
@@ -79,15 +79,14 @@ impl<'p> Checker<'p> {
         }
         let outside = self.enter();
         let features = Shape::Array(Box::new(Shape::Number(format)), self.sizes.n_features);
-        let expected =
-            [(Source::Data, Some(features)), (Source::Array(THETA), self.shape(&learner.result.1))];
-        for ((name, ty), (source, shape)) in function.parameters.iter().zip(expected) {
+        let expected = [(Store::Data, Some(features)), (Store::Array(THETA), self.shape(&learner.result.1))];
+        for ((name, ty), (store, shape)) in function.parameters.iter().zip(expected) {
             let shape = shape?;
             if self.shape(ty).as_ref() != Some(&shape) {
                 let message = format!("`{}` of `predict` must be {shape}, as in the learner", name.text);
                 self.error(&ty.span, message, "another type");
             }
-            let view = View { source, first: Index::default(), shape };
+            let view = View { place: Place::first(store), shape };
             self.bind(name, Binding::Value(Some(Value::Array(view))));
         }
         let result = self.shape(&function.result)?;
@@ -95,21 +94,21 @@ impl<'p> Checker<'p> {
             Shape::Array(..) => result.clone(),
             single => Shape::Array(Box::new(single.clone()), 1),
         };
-        if !matches!(all.innermost(), Shape::Number(_)) {
+        if all.element() == Ty::BIT {
             return self.fail(&function.result.span, "`predict` returns numbers", "no numbers");
         }
         let value = self.function_body(function, Some(&result));
         let view = View { shape: result, ..self.take(&all, span)? };
         self.store(&view, value?, span);
         self.here = outside;
-        if let Source::Array(answer) = view.source { Some(answer) } else { None }
+        if let Store::Array(answer) = view.place.store { Some(answer) } else { None }
     }
 
     /// A body with `return`: the single round of a loop.
     pub(super) fn returning_block(&mut self, result: Option<View>, body: &'p [syntax::Stmt], span: &Span) {
         let left = syntax::Stmt::first(body, &returns_inside).map(|_| self.take_slot(1));
         if let Some(slot) = left {
-            self.emit(span, StmtKind::Assign(Place::Slot(slot), Expr::bit(false)));
+            self.emit(span, StmtKind::Assign(Place::slot(slot), Expr::bit(false)));
         }
         let outside = self.here.returning.replace(Returning { result, left, n_loops: 0 });
         let (_, body) = self.apart(|checker| {
@@ -128,7 +127,7 @@ impl<'p> Checker<'p> {
             self.store(&target, given, &value.span);
         }
         if let (Some(slot), 1..) = (left, n_loops) {
-            self.emit(span, StmtKind::Assign(Place::Slot(slot), Expr::bit(true)));
+            self.emit(span, StmtKind::Assign(Place::slot(slot), Expr::bit(true)));
         }
         self.emit(span, StmtKind::Break);
     }
@@ -145,10 +144,8 @@ impl<'p> Checker<'p> {
         let Some(Returning { left: Some(slot), .. }) = self.here.returning else { return };
         if returns_inside(stmt) {
             let leave = Stmt { line: self.line(&stmt.span), kind: StmtKind::Break };
-            self.emit(
-                &stmt.span,
-                StmtKind::If(Expr::Variable { slot, ty: Ty::BIT }, vec![leave], Vec::new()),
-            );
+            let left = Expr::variable(slot, Ty::BIT);
+            self.emit(&stmt.span, StmtKind::If(left, vec![leave], Vec::new()));
         }
     }
 }
@@ -157,7 +154,6 @@ impl<'p> Checker<'p> {
 pub(super) fn shape_of(value: &Value) -> Option<Shape> {
     match value {
         Value::Number(value) => Some(Shape::Number(value.ty())),
-        Value::Bit(_) => Some(Shape::Bit),
         Value::Array(view) => Some(view.shape.clone()),
         Value::List(values, element) => Some(Shape::Array(Box::new(element.clone()), values.len())),
         Value::Constant(_) | Value::Index(_) => None,

@@ -1,8 +1,8 @@
 //! The learner's signature: its parameters and weights, and the settings of constants.
 
-use super::{Binding, Checker, Shape, Source, View};
+use super::{Binding, Checker, Shape, View};
 use crate::{
-    core::{Affine, Array, Index, THETA, Ty},
+    core::{Affine, Array, Index, Place, Store, THETA, Ty},
     syntax::{self, Learner, Name},
 };
 
@@ -27,7 +27,8 @@ impl<'p> Checker<'p> {
         let number = Box::new(Shape::Number(format));
         let view = |first: usize, shape: Shape| {
             let known = Affine::constant(i64::try_from(first).unwrap_or(i64::MAX));
-            Binding::Data(View { source: Source::Data, first: Index { known, computed: Vec::new() }, shape })
+            let index = Index { known, computed: Vec::new() };
+            Binding::Data(View { place: Place { store: Store::Data, index }, shape })
         };
         let mut bound = vec![(&features.0, view(0, Shape::Array(number.clone(), n_features)))];
         let Some(labels) = labels else { return bound };
@@ -65,11 +66,11 @@ impl<'p> Checker<'p> {
     pub(super) fn theta(&mut self, learner: &'p Learner, format: Ty) {
         let (name, ty) = &learner.result;
         let binding = match self.shape(ty) {
-            Some(shape @ Shape::Array(..)) if shape.innermost() == Shape::Number(format) => {
+            Some(shape @ Shape::Array(..)) if shape.element() == format => {
                 let length = shape.n_elements();
                 self.made.n_numbers += length;
                 self.made.core.arrays.push(Array { width: format.width(), length });
-                Binding::Variable(View { source: Source::Array(THETA), first: Index::default(), shape })
+                Binding::Variable(View { place: Place::first(Store::Array(THETA)), shape })
             }
             Some(found) => {
                 let message = format!("the weights must be an array of the data's type, {format}");

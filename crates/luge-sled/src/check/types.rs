@@ -15,18 +15,19 @@ const MAX_WIDTH: u32 = 32;
 /// A type with all sizes known.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
-    Bit,
+    /// A number or a bit.
     Number(Ty),
     Array(Box<Shape>, usize),
     Tape,
 }
 
 impl Shape {
-    /// The shape of the innermost elements.
-    pub(super) fn innermost(&self) -> Self {
+    /// The type of the innermost elements.
+    pub(super) fn element(&self) -> Ty {
         match self {
-            Self::Array(element, _) => element.innermost(),
-            shape => shape.clone(),
+            Self::Number(ty) => *ty,
+            Self::Array(element, _) => element.element(),
+            Self::Tape => Ty::BIT,
         }
     }
 
@@ -37,20 +38,11 @@ impl Shape {
             _ => 1,
         }
     }
-
-    /// Bits of a number.
-    pub(super) fn width(&self) -> u32 {
-        match self {
-            Self::Number(ty) => ty.width(),
-            _ => 1,
-        }
-    }
 }
 
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Bit => f.write_str("bit"),
             Self::Number(ty) => write!(f, "{ty}"),
             Self::Array(element, length) => write!(f, "[{element}; {length}]"),
             Self::Tape => f.write_str("tape"),
@@ -62,7 +54,7 @@ impl<'p> Checker<'p> {
     /// The shape of a type; `None` if it has an error, which is reported.
     pub(super) fn shape(&mut self, ty: &Type) -> Option<Shape> {
         Some(match &ty.kind {
-            TypeKind::Bit => Shape::Bit,
+            TypeKind::Bit => Shape::Number(Ty::BIT),
             TypeKind::Tape => Shape::Tape,
             TypeKind::Fix(integer, fraction) => {
                 let (integer, fraction) = (self.integer(integer), self.integer(fraction));

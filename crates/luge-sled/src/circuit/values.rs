@@ -74,12 +74,7 @@ impl Compiler<'_> {
         let n_bits = ty.width() as usize;
         match expr {
             Expr::Constant { raw, .. } => Ok(constant(*raw, n_bits)),
-            Expr::Variable { slot, .. } => {
-                let word = self.slots[*slot].clone();
-                Ok(self.read_word(&word))
-            }
-            Expr::Element { array, index, .. } => self.element(*array, index),
-            Expr::Data { index, .. } => self.datum(index, n_bits),
+            Expr::Load(place, _) => self.load(place, n_bits),
             // Programs with tapes are refused earlier.
             Expr::Read(_) => Ok(vec![Literal::FALSE]),
             Expr::Not(e) => Ok(vec![!self.bit(e)?]),

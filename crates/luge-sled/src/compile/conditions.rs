@@ -27,10 +27,7 @@ impl Generator<'_> {
                     Branches { holds: None, fails: here }
                 }
             }
-            Expr::Variable { slot, .. } => self.branch_on_place(&Place::Slot(*slot)),
-            Expr::Element { array, index, .. } => {
-                self.branch_on_place(&Place::Element(*array, index.clone()))
-            }
+            Expr::Load(place, _) => self.branch_on_place(place),
             Expr::Read(tape) => self.branch_on(Tape::Own(*tape)),
             Expr::Not(e) => {
                 let Branches { holds, fails } = self.condition(e);
@@ -56,10 +53,10 @@ impl Generator<'_> {
     }
 
     fn branch_on_place(&mut self, place: &Place) -> Branches {
-        let mut temporaries = Vec::new();
-        let spot = self.place_spot(place, 1, &mut temporaries);
+        let taken = self.taken.clone();
+        let spot = self.place_spot(place, 1);
         self.approach(&spot);
-        self.free(&temporaries);
+        self.taken = taken;
         self.branch_on(spot.tape)
     }
 
@@ -76,11 +73,11 @@ impl Generator<'_> {
     fn compare(&mut self, op: Op, a: &Expr, b: &Expr) -> Branches {
         let width = a.ty().width();
         let tree = comparison(op, a, b);
-        let mut temporaries = Vec::new();
-        let operands = self.resolve(&tree, None, &mut temporaries);
+        let taken = self.taken.clone();
+        let operands = self.resolve(&tree, None);
         let exits =
             self.pass(&Pass { root: &tree.sym, operands: &operands, target: None, width, tail: Tail::Fork });
-        self.free(&temporaries);
+        self.taken = taken;
         self.branches([exits[0], exits[1]])
     }
 }

@@ -5,7 +5,6 @@ use super::{
     automaton::{Act, View, Walker},
     graph::{Arrow, Node},
     loops::{Counter, Loop},
-    plan::Object,
     position::{Head, Pos, Walk},
     tapes::Tape,
 };
@@ -123,9 +122,9 @@ impl Generator<'_> {
 
     /// Repeats `unit` while counting a temporary down to zero. Its value is meaningless afterwards.
     pub(super) fn count_down(&mut self, walk: &Walk, unit: impl FnMut(&mut Self)) {
-        let unwalked = self.unwalked.remove(&walk.temporary);
+        let unwalked = self.unwalked.remove(&walk.slot);
         debug_assert!(unwalked, "a computed index is followed once");
-        let spot = self.home(Object::Temporary(walk.temporary), walk.width, 1);
+        let spot = self.slot_spot(walk.slot, walk.width);
         self.approach(&spot);
         self.place_rulers(&Pos::default());
         self.repeat_while(|generator| generator.decrement(spot.tape, walk.width), unit);

@@ -99,7 +99,7 @@ impl Generator<'_> {
 
     pub(super) fn for_loop(&mut self, stmt: &For) -> Result<(), BackendError> {
         if let Some((slot, first)) = &stmt.value {
-            self.assign(&Place::Slot(*slot), first);
+            self.assign(&Place::slot(*slot), first);
         }
         let rounds = i64::try_from(stmt.most).unwrap_or(i64::MAX);
         let tape = self.start_counter(stmt.most);
@@ -174,8 +174,8 @@ impl Generator<'_> {
                 if let Some((slot, width)) = value {
                     let ty = integer(width);
                     let one = Expr::Constant { raw: 1, ty };
-                    let next = Expr::binary(Op::Add, Expr::Variable { slot, ty }, one);
-                    self.assign(&Place::Slot(slot), &next);
+                    let next = Expr::binary(Op::Add, Expr::variable(slot, ty), one);
+                    self.assign(&Place::slot(slot), &next);
                 }
                 let next = Affine::variable(counter.var).offset(1);
                 self.go_to(&begin.with(counter.var, &next));
@@ -229,7 +229,7 @@ impl Generator<'_> {
     pub(super) fn repeat(&mut self, times: u64, slot: Slot, body: &[Stmt]) -> Result<(), BackendError> {
         let width = self.core.widths[slot];
         let raw = i64::try_from(times - 1).unwrap_or(i64::MAX);
-        self.assign(&Place::Slot(slot), &Expr::Constant { raw, ty: integer(width) });
+        self.assign(&Place::slot(slot), &Expr::Constant { raw, ty: integer(width) });
         let first = self.try_body(body, Step::While)?;
         let begin = self.pos.wanted(first);
         self.go_to(&begin);

@@ -3,12 +3,12 @@
 
 use super::{
     Generator,
-    bit_serial::{Operand, Pass, Sym, Tail},
+    bit_serial::{Kind, Operand, Pass, Sym, Tail},
     plan::Object,
     position::{Spot, Walk},
     tapes::Tape,
 };
-use crate::core::{Computed, Expr, Index, Op, Place, Slot};
+use crate::core::{Computed, Expr, Index, Op, Place, Slot, Store};
 
 /// An expression that one pass computes from its leaves, which are in the order of `sym`.
 pub(super) struct Tree<'e> {
@@ -20,8 +20,6 @@ struct Leaf<'e> {
     expr: &'e Expr,
     /// Whether the expression is not stored and must be computed first.
     hard: bool,
-    /// When its head starts.
-    start: i64,
 }
 
 /// The most parts of one pass that remember something. Each doubles the states.
@@ -32,21 +30,20 @@ const MAX_LEAVES: usize = 3;
 
 impl<'e> Tree<'e> {
     fn leaf(expr: &'e Expr, hard: bool) -> Self {
-        Self { sym: Sym::Leaf, leaves: vec![Leaf { expr, hard, start: 0 }] }
+        Self { sym: Sym::new(Kind::Leaf), leaves: vec![Leaf { expr, hard }] }
     }
 
-    fn unary(self, operator: impl FnOnce(Box<Sym>) -> Sym) -> Self {
-        Self { sym: operator(Box::new(self.sym)), ..self }
+    fn unary(self, operator: Kind) -> Self {
+        Self { sym: self.sym.unary(operator), ..self }
     }
 
-    fn binary(mut self, other: Self, operator: impl FnOnce(Box<Sym>, Box<Sym>) -> Sym) -> Self {
+    fn binary(mut self, other: Self, operator: Kind) -> Self {
         self.leaves.extend(other.leaves);
-        self.unary(|sym| operator(sym, Box::new(other.sym)))
+        Self { sym: self.sym.binary(other.sym, operator), ..self }
     }
 
-    fn shifted(mut self, by: i64) -> Self {
-        self.leaves.iter_mut().for_each(|leaf| leaf.start += by);
-        self.unary(|sym| Sym::Shift(sym, by))
+    fn shifted(self, by: i64) -> Self {
+        Self { sym: self.sym.shifted(by), ..self }
     }
 
     /// The number of parts that remember something, and of leaves.
@@ -63,7 +60,7 @@ impl<'e> Tree<'e> {
 
 /// Whether a number is stored somewhere.
 pub(super) fn is_word(expr: &Expr) -> bool {
-    matches!(expr, Expr::Constant { .. } | Expr::Variable { .. } | Expr::Element { .. } | Expr::Data { .. })
+    matches!(expr, Expr::Constant { .. } | Expr::Load(..))
 }
 
 /// The tree of an expression.
@@ -71,14 +68,14 @@ pub(super) fn tree(expr: &Expr) -> Tree<'_> {
     let width = expr.ty().width();
     match expr {
         Expr::Constant { raw: raw @ -2..=1, .. } => {
-            let sym = Sym::Uniform { first: u8::from(raw & 1 == 1), rest: u8::from(*raw < 0) };
-            Tree { sym, leaves: Vec::new() }
+            let kind = Kind::Uniform { first: u8::from(raw & 1 == 1), rest: u8::from(*raw < 0) };
+            Tree { sym: Sym::new(kind), leaves: Vec::new() }
         }
         expr if is_word(expr) => Tree::leaf(expr, false),
         Expr::Negate(e) => {
             let inner = tree(e);
             let inner = if inner.sym.n_carries() < MAX_CARRIES { inner } else { Tree::leaf(e, true) };
-            inner.unary(Sym::Negate)
+            inner.unary(Kind::Negate)
         }
         Expr::Binary(op @ (Op::Add | Op::Sub | Op::And | Op::Or | Op::Xor), a, b) => {
             let (mut left, mut right) = (tree(a), tree(b));
@@ -92,11 +89,12 @@ pub(super) fn tree(expr: &Expr) -> Tree<'_> {
             if !left.fits(&right, own) {
                 right = Tree::leaf(b, true);
             }
-            left.binary(right, |left, right| match op {
-                Op::Add => Sym::Add(left, right),
-                Op::Sub => Sym::Sub(left, right),
-                op => Sym::Bitwise(*op, left, right),
-            })
+            let kind = match op {
+                Op::Add => Kind::Add,
+                Op::Sub => Kind::Sub,
+                op => Kind::Bitwise(*op),
+            };
+            left.binary(right, kind)
         }
         // A number that is shifted out completely is still read, so that its indices are checked.
         Expr::Shl(e, by) => tree(e).shifted(i64::from((*by).min(width))),
@@ -122,18 +120,18 @@ pub(super) fn comparison<'e>(op: Op, a: &'e Expr, b: &'e Expr) -> Tree<'e> {
     if !left.fits(&right, 0) {
         right = Tree::leaf(b, true);
     }
-    left.binary(right, if op == Op::Equal { Sym::Equal } else { Sym::Less })
+    left.binary(right, if op == Op::Equal { Kind::Equal } else { Kind::Less })
 }
 
 /// The tree of a sign-extended expression.
 fn extended(expr: &Expr) -> Tree<'_> {
     let width = expr.ty().width();
     let inner = tree(expr);
-    match inner.sym {
+    match inner.sym.kind() {
         // The upper bits of a wider word may have been dropped.
-        Sym::Leaf if inner.leaves[0].expr.ty().width() <= width => inner,
-        Sym::Uniform { .. } => inner,
-        _ if inner.sym.n_carries() < MAX_CARRIES => inner.unary(|sym| Sym::Wrap(sym, width)),
+        Some(Kind::Leaf) if inner.leaves[0].expr.ty().width() <= width => inner,
+        Some(Kind::Uniform { .. }) => inner,
+        _ if inner.sym.n_carries() < MAX_CARRIES => inner.unary(Kind::Wrap(width)),
         _ => Tree::leaf(expr, true),
     }
 }
@@ -148,7 +146,7 @@ pub(super) struct Target<'e> {
 }
 
 impl Generator<'_> {
-    /// Allocates a temporary whose tape is none of these.
+    /// Allocates a temporary whose tape is none of these. It is freed when `taken` is set back.
     pub(super) fn temporary(&mut self, width: u32, avoid: &[Tape]) -> Slot {
         for number in 0.. {
             if self.taken.contains(&number) {
@@ -163,12 +161,6 @@ impl Generator<'_> {
         unreachable!("some temporary is on another tape")
     }
 
-    pub(super) fn free(&mut self, slots: &[Slot]) {
-        for slot in slots {
-            self.taken.remove(&(slot - self.core.widths.len()));
-        }
-    }
-
     /// The word of a variable or a temporary.
     pub(super) fn slot_spot(&mut self, slot: Slot, width: u32) -> Spot {
         let n_slots = self.core.widths.len();
@@ -177,15 +169,13 @@ impl Generator<'_> {
     }
 
     /// Computes the computed parts of an index. The run is rejected if one is out of bounds.
-    fn walks(&mut self, index: &Index, temporaries: &mut Vec<Slot>) -> Vec<Walk> {
-        let n_slots = self.core.widths.len();
+    fn walks(&mut self, index: &Index) -> Vec<Walk> {
         let mut walks = Vec::new();
         for Computed { value, bound, stride } in &index.computed {
             let ty = value.ty();
             let slot = self.temporary(ty.width(), &[]);
-            temporaries.push(slot);
-            self.assign(&Place::Slot(slot), value);
-            let number = Expr::Variable { slot, ty };
+            self.assign(&Place::slot(slot), value);
+            let number = Expr::variable(slot, ty);
             let below = |raw: i64| Expr::binary(Op::Less, number.clone(), Expr::Constant { raw, ty });
             let mut outside = below(0);
             let bound = i64::try_from(*bound).unwrap_or(i64::MAX);
@@ -196,48 +186,37 @@ impl Generator<'_> {
             self.resume(branches.holds);
             self.jump_to_reject();
             self.resume(branches.fails);
-            let temporary = slot - n_slots;
-            self.unwalked.insert(temporary);
+            self.unwalked.insert(slot);
             let stride = i64::try_from(*stride).unwrap_or(i64::MAX);
-            walks.push(Walk { temporary, width: ty.width(), stride });
+            walks.push(Walk { slot, width: ty.width(), stride });
         }
         walks
     }
 
-    pub(super) fn place_spot(&mut self, place: &Place, width: u32, temporaries: &mut Vec<Slot>) -> Spot {
-        match place {
-            Place::Slot(slot) => self.slot_spot(*slot, width),
-            Place::Element(array, index) => {
-                let walks = self.walks(index, temporaries);
-                let known = self.known(&index.known);
-                let shape = self.core.arrays[*array];
-                let first = self.home(Object::Array(*array), shape.width, shape.length);
-                Spot { at: known.plus(&first.at), walks, ..first }
+    pub(super) fn place_spot(&mut self, place: &Place, width: u32) -> Spot {
+        let walks = self.walks(&place.index);
+        let known = self.known(&place.index.known);
+        let first = match place.store {
+            Store::Slot(slot) => self.slot_spot(slot, width),
+            Store::Array(array) => {
+                let shape = self.core.arrays[array];
+                self.home(Object::Array(array), shape.width, shape.length)
             }
-        }
+            Store::Data => Spot::new(Tape::Data, width, 0),
+        };
+        Spot { at: known.plus(&first.at), walks, ..first }
     }
 
     /// The operand for a stored number.
-    pub(super) fn operand(
-        &mut self,
-        expr: &Expr,
-        target: Option<&Target<'_>>,
-        temporaries: &mut Vec<Slot>,
-    ) -> Operand {
+    pub(super) fn operand(&mut self, expr: &Expr, target: Option<&Target<'_>>) -> Operand {
         let width = expr.ty().width();
         let spot = match expr {
-            Expr::Variable { slot, .. } => self.slot_spot(*slot, width),
-            Expr::Element { array, index, .. } => {
-                let place = Place::Element(*array, index.clone());
-                match target.filter(|target| target.place == Some(&place)) {
-                    Some(target) => target.spot.clone(),
-                    None => self.place_spot(&place, width, temporaries),
-                }
+            Expr::Load(place @ Place { store: Store::Array(_), .. }, _)
+                if let Some(target) = target.filter(|target| target.place == Some(place)) =>
+            {
+                target.spot.clone()
             }
-            Expr::Data { index, .. } => {
-                let walks = self.walks(index, temporaries);
-                Spot { tape: Tape::Data, pitch: width, at: self.known(&index.known), walks }
-            }
+            Expr::Load(place, _) => self.place_spot(place, width),
             Expr::Constant { raw, .. } => self.home(Object::Constant(*raw, width), width, 1),
             other => unreachable!("a stored number, not a computed {}", other.ty()),
         };
@@ -245,41 +224,35 @@ impl Generator<'_> {
     }
 
     /// The expression itself if it is stored, or else a temporary with its value.
-    pub(super) fn word(&mut self, expr: &Expr, avoid: &[Tape], temporaries: &mut Vec<Slot>) -> Expr {
+    pub(super) fn word(&mut self, expr: &Expr, avoid: &[Tape]) -> Expr {
         if is_word(expr) {
             return expr.clone();
         }
-        self.copied(expr, avoid, temporaries)
+        self.copied(expr, avoid)
     }
 
     /// A temporary with the value of an expression.
-    pub(super) fn copied(&mut self, expr: &Expr, avoid: &[Tape], temporaries: &mut Vec<Slot>) -> Expr {
+    pub(super) fn copied(&mut self, expr: &Expr, avoid: &[Tape]) -> Expr {
         let ty = expr.ty();
         let slot = self.temporary(ty.width(), avoid);
-        temporaries.push(slot);
-        self.assign(&Place::Slot(slot), expr);
-        Expr::Variable { slot, ty }
+        self.assign(&Place::slot(slot), expr);
+        Expr::variable(slot, ty)
     }
 
     /// Computes the leaves that are not stored, and finds places for all leaves, each on a tape of its own.
-    pub(super) fn resolve(
-        &mut self,
-        tree: &Tree<'_>,
-        target: Option<&Target<'_>>,
-        temporaries: &mut Vec<Slot>,
-    ) -> Vec<Operand> {
+    pub(super) fn resolve(&mut self, tree: &Tree<'_>, target: Option<&Target<'_>>) -> Vec<Operand> {
         let is_kept = |leaf: &Leaf<'_>| {
             leaf.hard && matches!(leaf.expr, Expr::Binary(Op::Mul | Op::MulWide | Op::MulRound | Op::Div, ..))
         };
         // The last product or quotient is read from its own tape.
         let kept = tree.leaves.iter().rposition(is_kept);
         let mut words = Vec::new();
-        for (number, leaf) in tree.leaves.iter().enumerate() {
+        for ((number, leaf), start) in tree.leaves.iter().enumerate().zip(tree.sym.starts()) {
             let computed = leaf.hard && Some(number) != kept;
-            let word = if computed { self.copied(leaf.expr, &[], temporaries) } else { leaf.expr.clone() };
-            words.push((word, leaf.start));
+            let word = if computed { self.copied(leaf.expr, &[]) } else { leaf.expr.clone() };
+            words.push((word, start));
         }
-        let mut operands = self.operands(&words, target, temporaries);
+        let mut operands = self.operands(&words, target);
         if let Some(kept) = kept {
             operands[kept] = self.product_or_quotient(tree.leaves[kept].expr);
         }
@@ -287,12 +260,7 @@ impl Generator<'_> {
     }
 
     /// The operands for words with these starts. A word whose tape is taken is copied first.
-    fn operands(
-        &mut self,
-        words: &[(Expr, i64)],
-        target: Option<&Target<'_>>,
-        temporaries: &mut Vec<Slot>,
-    ) -> Vec<Operand> {
+    fn operands(&mut self, words: &[(Expr, i64)], target: Option<&Target<'_>>) -> Vec<Operand> {
         let mut operands: Vec<Operand> = Vec::new();
         for (number, (expr, start)) in words.iter().enumerate() {
             if matches!(expr, Expr::Binary(..)) {
@@ -300,7 +268,7 @@ impl Generator<'_> {
                 continue;
             }
             // A computed index can be followed once, so a word is read in the target's place only if both start together.
-            let operand = self.operand(expr, target.filter(|_| *start == 0), temporaries);
+            let operand = self.operand(expr, target.filter(|_| *start == 0));
             let tape = operand.spot.tape;
             let taken = |other: usize| words[other].1 != *start || operands[other].spot != operand.spot;
             let by_other = (0..number).any(|other| operands[other].spot.tape == tape && taken(other));
@@ -311,7 +279,7 @@ impl Generator<'_> {
                 let mut avoid: Vec<Tape> = operands.iter().map(|operand| operand.spot.tape).collect();
                 avoid.extend(target.map(|target| target.spot.tape));
                 avoid.push(tape);
-                self.copy_of(operand, expr.ty().width(), &avoid, temporaries)
+                self.copy_of(operand, expr.ty().width(), &avoid)
             } else {
                 operand
             });
@@ -320,12 +288,11 @@ impl Generator<'_> {
     }
 
     /// Copies a word to a temporary.
-    fn copy_of(&mut self, from: Operand, width: u32, avoid: &[Tape], temporaries: &mut Vec<Slot>) -> Operand {
+    fn copy_of(&mut self, from: Operand, width: u32, avoid: &[Tape]) -> Operand {
         let slot = self.temporary(width, avoid);
-        temporaries.push(slot);
-        let spot = self.slot_spot(slot, width);
-        let (operands, target) = ([from], Some((&spot, width)));
-        self.pass(&Pass { root: &Sym::Leaf, operands: &operands, target, width, tail: Tail::Nothing });
-        Operand { spot, width }
+        let target = Target { spot: self.slot_spot(slot, width), width, place: None };
+        let (root, operands) = (&Sym::new(Kind::Leaf), &[from]);
+        self.pass(&Pass { root, operands, target: Some(&target), width, tail: Tail::Nothing });
+        Operand { spot: target.spot, width }
     }
 }

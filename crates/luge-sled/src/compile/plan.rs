@@ -206,8 +206,8 @@ pub(super) struct Plan {
 
 impl Plan {
     /// A plan with as many rulers as there is room for.
-    pub(super) fn new(demand: &Demand, core: &Core) -> Result<Self, BackendError> {
-        let memory = Memory::new(demand);
+    pub(super) fn new(demand: Demand, core: &Core) -> Result<Self, BackendError> {
+        let memory = Memory::new(&demand);
         let least = memory.least_room();
         let mut needed = 0;
         for n_rulers in (1..=MAX_SIDES).rev() {

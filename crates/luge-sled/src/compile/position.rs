@@ -10,7 +10,7 @@ use super::{
     plan::{Object, Want},
     tapes::{Tape, UNPLANNED},
 };
-use crate::core::Affine;
+use crate::core::{Affine, Slot};
 
 /// The position of a head on the data, on a tape of memory, or on a counter that is not in use.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -133,7 +133,7 @@ impl Spot {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Walk {
     /// The temporary that holds it, which is used up when a head follows it.
-    pub(super) temporary: usize,
+    pub(super) slot: Slot,
     /// Bits of the temporary.
     pub(super) width: u32,
     /// Words that each unit counts for.

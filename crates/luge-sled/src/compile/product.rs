@@ -70,13 +70,13 @@ impl Generator<'_> {
     fn multiply(&mut self, summand: &Summand<'_>, mut sum: Factor, place: Option<Spot>) {
         let [a, b] = summand.factors;
         let mut fraction = a.ty().fraction;
-        let mut temporaries = Vec::new();
+        let taken = self.taken.clone();
         let (mut a, mut b) = (narrowed(a, &mut fraction), narrowed(b, &mut fraction));
-        let mut first = self.factor(&mut a, &[sum.tape], &mut temporaries);
-        let mut second = self.factor(&mut b, &[sum.tape], &mut temporaries);
+        let mut first = self.factor(&mut a, &[sum.tape]);
+        let mut second = self.factor(&mut b, &[sum.tape]);
         if first.spot.tape == second.spot.tape {
-            a = self.copied(&a, &[sum.tape, second.spot.tape], &mut temporaries);
-            first = self.operand(&a, None, &mut temporaries);
+            a = self.copied(&a, &[sum.tape, second.spot.tape]);
+            first = self.operand(&a, None);
         }
         if self.rank(&b, &second) > self.rank(&a, &first) {
             std::mem::swap(&mut first, &mut second);
@@ -115,19 +115,19 @@ impl Generator<'_> {
             self.step_on(factor.tape);
             self.pos.stepped.insert(factor.tape, (self.line, self.loops.len()));
         }
-        self.free(&temporaries);
+        self.taken = taken;
     }
 
     /// The operand of a factor, copied if its tape is one of these.
-    fn factor(&mut self, expr: &mut Expr, avoid: &[Tape], temporaries: &mut Vec<usize>) -> Operand {
-        *expr = self.word(expr, avoid, temporaries);
+    fn factor(&mut self, expr: &mut Expr, avoid: &[Tape]) -> Operand {
+        *expr = self.word(expr, avoid);
         debug_assert!(is_word(expr));
-        let operand = self.operand(expr, None, temporaries);
+        let operand = self.operand(expr, None);
         if !avoid.contains(&operand.spot.tape) {
             return operand;
         }
-        *expr = self.copied(expr, avoid, temporaries);
-        self.operand(expr, None, temporaries)
+        *expr = self.copied(expr, avoid);
+        self.operand(expr, None)
     }
 
     /// How well a factor suits as the multiplier. The best are constants with few digits, then elements, because the

@@ -4,7 +4,7 @@
 use super::{
     Generator,
     automaton::{Act, Track, View, Walker},
-    bit_serial::{Operand, Pass, Sym, Tail, difference},
+    bit_serial::{Kind, Operand, Pass, Sym, Tail, difference},
     graph::Arrow,
     operands::Target,
     position::{Pos, Spot},
@@ -30,7 +30,7 @@ enum Stage {
     Up { passed: u8 },
 }
 
-const ZERO: Sym = Sym::Uniform { first: 0, rest: 0 };
+const ZERO: Kind = Kind::Uniform { first: 0, rest: 0 };
 
 fn register(tape: Tape, width: u32) -> Target<'static> {
     Target { spot: Spot::new(tape, width, 0), width, place: None }
@@ -43,28 +43,28 @@ fn divides(expr: &Expr) -> bool {
 impl Generator<'_> {
     /// Computes a quotient on its tape.
     pub(super) fn quotient(&mut self, ty: Ty, a: &Expr, b: &Expr) {
-        let mut temporaries = Vec::new();
+        let taken = self.taken.clone();
         self.demand.quotient = true;
-        let mut simple = |generator: &mut Self, e: &Expr| match divides(e) {
-            true => generator.copied(e, &[], &mut temporaries),
+        let simple = |generator: &mut Self, e: &Expr| match divides(e) {
+            true => generator.copied(e, &[]),
             false => e.clone(),
         };
         let (a, b) = (simple(self, a), simple(self, b));
         self.compute(&b, &register(Tape::Divisor, ty.width()));
         self.compute(&a, &register(Tape::Quotient, ty.width()));
-        self.free(&temporaries);
+        self.taken = taken;
         self.seek(Tape::Product, 1, &Affine::default());
         self.call(Routine::Quotient(ty));
     }
 
     /// Branches on whether a register is zero.
     fn is_zero(&mut self, tape: Tape, width: u32) -> [usize; 2] {
-        self.register_branch(tape, width, &Sym::Equal(Box::new(Sym::Leaf), Box::new(ZERO)))
+        self.register_branch(tape, width, &Sym::new(Kind::Leaf).binary(Sym::new(ZERO), Kind::Equal))
     }
 
     /// Branches on whether a register is negative.
     fn is_negative(&mut self, tape: Tape, width: u32) -> [usize; 2] {
-        self.register_branch(tape, width, &Sym::Leaf)
+        self.register_branch(tape, width, &Sym::new(Kind::Leaf))
     }
 
     fn register_branch(&mut self, tape: Tape, width: u32, root: &Sym) -> [usize; 2] {
@@ -94,9 +94,8 @@ impl Generator<'_> {
         let end = self.new_node();
         let [zero, other] = self.is_zero(Tape::Divisor, width);
         self.cur = zero;
-        let target = register(Tape::Quotient, width);
-        let target = Some((&target.spot, width));
-        self.pass(&Pass { root: &ZERO, operands: &[], target, width, tail: Tail::Nothing });
+        let (root, target) = (&Sym::new(ZERO), Some(&register(Tape::Quotient, width)));
+        self.pass(&Pass { root, operands: &[], target, width, tail: Tail::Nothing });
         self.jump(end);
         self.cur = other;
         self.single_step(&[(Tape::Divisor, -1)], None);

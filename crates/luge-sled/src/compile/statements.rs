@@ -59,9 +59,9 @@ impl Generator<'_> {
                     self.join(vec![branches.holds, branches.fails]);
                 }
                 Shown::Value(number) => {
-                    let mut temporaries = Vec::new();
-                    self.copied(number, &[], &mut temporaries);
-                    self.free(&temporaries);
+                    let taken = self.taken.clone();
+                    self.copied(number, &[]);
+                    self.taken = taken;
                 }
                 Shown::Text(_) => {}
             }
@@ -70,10 +70,10 @@ impl Generator<'_> {
 
     fn set_flag(&mut self, place: &Place, bit: &Expr) {
         self.write_bit(bit, |generator| {
-            let mut temporaries = Vec::new();
-            let spot = generator.place_spot(place, 1, &mut temporaries);
+            let taken = generator.taken.clone();
+            let spot = generator.place_spot(place, 1);
             generator.approach(&spot);
-            generator.free(&temporaries);
+            generator.taken = taken;
             spot.tape
         });
     }

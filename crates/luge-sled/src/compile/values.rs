@@ -2,7 +2,7 @@
 
 use super::{
     Generator,
-    bit_serial::{Operand, Pass, Sym, Tail},
+    bit_serial::{Kind, Operand, Pass, Sym, Tail},
     operands::{Target, is_word, tree},
     position::BranchEnd,
     product::Summand,
@@ -12,16 +12,13 @@ use crate::core::{Expr, Op, Place};
 impl Generator<'_> {
     pub(super) fn assign(&mut self, place: &Place, value: &Expr) {
         let width = value.ty().width();
-        let mut temporaries = Vec::new();
-        let spot = self.place_spot(place, width, &mut temporaries);
-        if !spot.walks.is_empty() && !is_one_pass(value) {
-            // A computed index can be followed only once, by the last of several passes.
-            let word = self.copied(value, &[], &mut temporaries);
-            self.compute(&word, &Target { spot, width, place: Some(place) });
-        } else {
-            self.compute(value, &Target { spot, width, place: Some(place) });
-        }
-        self.free(&temporaries);
+        let taken = self.taken.clone();
+        let spot = self.place_spot(place, width);
+        // A computed index can be followed only once, by the last of several passes.
+        let several = !spot.walks.is_empty() && !is_one_pass(value);
+        let copied = several.then(|| self.copied(value, &[]));
+        self.compute(copied.as_ref().unwrap_or(value), &Target { spot, width, place: Some(place) });
+        self.taken = taken;
     }
 
     /// Computes a number and writes it to the target.
@@ -47,20 +44,20 @@ impl Generator<'_> {
 
     fn in_one_pass(&mut self, value: &Expr, target: &Target<'_>, tail: Tail) -> Vec<usize> {
         let (tree, width) = (tree(value), value.ty().width());
-        let mut temporaries = Vec::new();
-        let operands = self.resolve(&tree, Some(target), &mut temporaries);
-        let target = Some((&target.spot, target.width));
-        let exits = self.pass(&Pass { root: &tree.sym, operands: &operands, target, width, tail });
-        self.free(&temporaries);
+        let taken = self.taken.clone();
+        let operands = self.resolve(&tree, Some(target));
+        let (root, operands, target) = (&tree.sym, &operands, Some(target));
+        let exits = self.pass(&Pass { root, operands, target, width, tail });
+        self.taken = taken;
         exits
     }
 
     /// Negates a word in place.
     pub(super) fn negate(&mut self, target: &Target<'_>) {
-        let operands = [Operand { spot: target.spot.clone(), width: target.width }];
-        let root = Sym::Negate(Box::new(Sym::Leaf));
-        let (width, target) = (target.width, Some((&target.spot, target.width)));
-        self.pass(&Pass { root: &root, operands: &operands, target, width, tail: Tail::Nothing });
+        let operands = &[Operand { spot: target.spot.clone(), width: target.width }];
+        let root = &Sym::new(Kind::Leaf).unary(Kind::Negate);
+        let (width, target) = (target.width, Some(target));
+        self.pass(&Pass { root, operands, target, width, tail: Tail::Nothing });
     }
 
     fn absolute(&mut self, e: &Expr, target: &Target<'_>) {
@@ -80,41 +77,35 @@ impl Generator<'_> {
 
     fn sign(&mut self, e: &Expr, target: &Target<'_>) {
         let ty = e.ty();
-        let mut temporaries = Vec::new();
-        let word = self.word(e, &[], &mut temporaries);
+        let taken = self.taken.clone();
+        let word = self.word(e, &[]);
         let constant = |raw: i64| Expr::Constant { raw: raw << ty.fraction, ty };
         let signs = self.condition(&Expr::binary(Op::Less, word.clone(), constant(0)));
         let negative = self.computed_after(signs.holds, &constant(-1), target);
         self.resume(signs.fails);
         let zeros = self.condition(&Expr::binary(Op::Equal, word, constant(0)));
-        self.free(&temporaries);
+        self.taken = taken;
         let zero = self.computed_after(zeros.holds, &constant(0), target);
         let positive = self.computed_after(zeros.fails, &constant(1), target);
         self.join(vec![negative, zero, positive]);
     }
 
     fn choose(&mut self, op: Op, a: &Expr, b: &Expr, target: &Target<'_>) {
-        let mut temporaries = Vec::new();
-        let a = self.word(a, &[], &mut temporaries);
-        let b = self.word(b, &[], &mut temporaries);
+        let taken = self.taken.clone();
+        let a = self.word(a, &[]);
+        let b = self.word(b, &[]);
         let less = self.condition(&Expr::binary(Op::Less, a.clone(), b.clone()));
         let (if_less, if_not) = if op == Op::Min { (a, b) } else { (b, a) };
         let first = self.computed_after(less.fails, &if_not, target);
         let second = self.computed_after(less.holds, &if_less, target);
-        self.free(&temporaries);
+        self.taken = taken;
         self.join(vec![first, second]);
     }
 }
 
 /// Whether the target already holds a number.
 fn is_there(value: &Expr, target: &Target<'_>) -> bool {
-    match (value, target.place) {
-        (Expr::Variable { slot, .. }, Some(Place::Slot(other))) => slot == other,
-        (Expr::Element { array, index, .. }, Some(Place::Element(other, at))) => {
-            array == other && index == at
-        }
-        _ => false,
-    }
+    matches!(value, Expr::Load(place, _) if target.place == Some(place))
 }
 
 /// The product that a value adds to the target, if it does nothing else.
