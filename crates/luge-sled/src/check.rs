@@ -5,11 +5,8 @@ mod functions;
 mod indices;
 mod loops;
 mod memory;
-mod names;
 mod operators;
 mod results;
-mod samples;
-mod signature;
 mod statements;
 mod types;
 
@@ -19,11 +16,17 @@ use luge_machine::Diagnostic;
 
 use crate::{
     Settings, Sizes,
-    core::{Affine, ArrayId, Core, Expr, Place, Slot, Stmt, StmtKind, Store, THETA, Ty},
+    core::{
+        Affine, Array, ArrayId, Computed, Core, Expr, For, Index, LoopVar, Named, Op, Place, Shown, Slot,
+        Stmt, StmtKind, Store, THETA, Ty,
+    },
     lex::Span,
     ratio::Ratio,
     syntax::{self, Learner, Name, Program},
 };
+// The modules take these names from here.
+use operators::builtin_constant;
+use results::shape_of;
 use types::Shape;
 
 /// The most statements of a program after unrolling and inlining.
@@ -161,7 +164,10 @@ struct Checker<'p> {
 #[derive(Default)]
 struct Context {
     scopes: Vec<BTreeMap<String, Binding>>,
-    breakable: Breakable,
+    /// Whether a loop of the function or learner is around it.
+    in_loop: bool,
+    /// Whether the innermost loop is unrolled.
+    unrolled: bool,
     /// The function or learner that `return` leaves.
     returning: Option<results::Returning>,
     in_data: bool,
@@ -190,15 +196,6 @@ struct Made {
     n_statements: usize,
     n_expressions: usize,
     too_large: bool,
-}
-
-/// The innermost loop around a statement, to which `break` and `continue` apply.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum Breakable {
-    #[default]
-    Nothing,
-    Loop,
-    Unrolled,
 }
 
 impl<'p> Checker<'p> {

@@ -9,8 +9,6 @@
 
 mod automaton;
 mod bit_serial;
-mod conditions;
-mod counters;
 mod data;
 mod graph;
 mod lanes;
@@ -21,7 +19,6 @@ mod position;
 mod product;
 mod quotient;
 mod routines;
-mod samples;
 mod statements;
 mod tapes;
 mod values;
@@ -32,14 +29,23 @@ use luge_machine::{BuildError, Input, MAX_TAPES, Machine, SymbolId, TapeId, Tape
 
 use crate::{
     Compiled, Variable,
-    core::{Affine, Core, Named, Slot, Store, THETA, Ty},
+    core::{
+        Affine, Computed, Core, Expr, For, Index, Named, Op, Place, Shown, Slot, Stmt, StmtKind, Store,
+        THETA, Ty,
+    },
 };
-use graph::{Graph, Node, Shape};
+// The modules take these names from here.
+use automaton::{Act, Track, View, Walker};
+use bit_serial::{Kind, Operand, Pass, Sym, Tail, difference};
+use graph::{Arrow, Graph, Node, Shape, n_symbols};
+use lanes::{Crossing, Lane};
 use loops::Loop;
-use plan::{Demand, Object, Plan};
-use position::{First, Pos, Spot};
+use operands::{Target, comparison, is_word, tree};
+use plan::{Demand, Object, Plan, Side, Want};
+use position::{BranchEnd, First, Head, Pos, Spot, Walk};
+use product::{Product, Summand};
 use routines::Routine;
-use tapes::Tape;
+use tapes::{END, FEATURE, LABEL, Tape};
 
 /// Why a checked program has no machine.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -63,6 +69,9 @@ pub enum BackendError {
 /// The most states before equal ones are merged.
 const MAX_STATES: usize = 200_000;
 
+/// The state that rejects the data.
+const REJECT: Node = 1;
+
 /// The most attempts to find a plan with room for everything. Each plan is larger than the one before.
 const MAX_PLANS: usize = 40;
 
@@ -70,8 +79,7 @@ const MAX_PLANS: usize = 40;
 pub(crate) fn compile(core: &Core) -> Result<Compiled, BackendError> {
     let mut plan = Plan::new(Demand::default(), core)?;
     for _ in 0..MAX_PLANS {
-        let Generator { mut demand, mut graph, .. } = Generator::new(core, &plan).generate()?;
-        demand.include(&plan.needs);
+        let Generator { demand, mut graph, .. } = Generator::new(core, &plan).generate()?;
         if demand.without_weights() == plan.needs.without_weights() {
             graph.shrink();
             return assemble(core, &graph, &plan);
@@ -109,19 +117,18 @@ struct Generator<'c> {
     /// The same for bodies that were tried out before, by address.
     tried: BTreeMap<usize, First>,
     routines: BTreeMap<Routine, Vec<(Node, Node)>>,
-    reject: Node,
 }
 
 impl<'c> Generator<'c> {
     fn new(core: &'c Core, plan: &'c Plan) -> Self {
         let mut graph = Graph::default();
         let cur = graph.add(0);
-        let reject = graph.add(0);
-        graph.finish(reject, Shape::Reject);
+        graph.add(0);
+        graph.entries[REJECT].shape = Shape::Reject;
         Self {
             core,
             plan,
-            demand: Demand::default(),
+            demand: plan.needs.without_weights(),
             graph,
             cur,
             dead: false,
@@ -136,7 +143,6 @@ impl<'c> Generator<'c> {
             trials: Vec::new(),
             tried: BTreeMap::new(),
             routines: BTreeMap::new(),
-            reject,
         }
     }
 
@@ -144,14 +150,14 @@ impl<'c> Generator<'c> {
         self.find_data();
         self.block(&self.core.body)?;
         let end = self.here();
-        self.graph.finish(end, Shape::Accept);
+        self.graph.entries[end].shape = Shape::Accept;
         self.routine_bodies();
         self.check_size()?;
         Ok(self)
     }
 
     fn check_size(&self) -> Result<(), BackendError> {
-        if self.graph.len() > MAX_STATES {
+        if self.graph.entries.len() > MAX_STATES {
             return Err(BackendError::TooManyStates(self.graph.costly_lines()));
         }
         Ok(())

@@ -8,9 +8,7 @@ use luge_machine::Diagnostic;
 use crate::{
     lex::{Kind, Token, tokens},
     ratio::Ratio,
-    syntax::{
-        Binary, Expr, ExprKind, Function, Learner, Name, Printed, Program, Stmt, StmtKind, Type, TypeKind,
-    },
+    syntax::{Binary, Expr, ExprKind, Function, Name, Printed, Program, Stmt, StmtKind, Type, TypeKind},
 };
 
 /// The deepest nesting of expressions and blocks.
@@ -72,17 +70,10 @@ impl Parser<'_> {
             self.expect("=")?;
             program.types.push((name, self.with_semicolon(Self::ty)?));
         } else if self.take("fn") {
-            program.functions.push(self.function()?);
+            program.functions.push(self.function("the function's name", Self::ty, |_| None)?);
         } else if self.take("learner") {
-            let name = self.name("the learner's name")?;
-            let parameters = self.parameters()?;
-            self.expect("->")?;
-            let result = self.parameter()?;
-            self.weights = Some(result.0.text.clone());
-            let body = self.block();
-            self.weights = None;
-            let body = body?;
-            program.learners.push(Learner { name, parameters, result, body });
+            let weights = |(name, _): &(Name, Type)| Some(name.text.clone());
+            program.learners.push(self.function("the learner's name", Self::parameter, weights)?);
         } else {
             return self.fail("`learner`, `fn`, `const` or `type`");
         }
@@ -117,13 +108,21 @@ impl Parser<'_> {
         Ok((name, self.ty()?))
     }
 
-    fn function(&mut self) -> Parsed<Function> {
-        let name = self.name("the function's name")?;
+    /// A function or a learner, after its keyword.
+    fn function<R>(
+        &mut self,
+        what: &str,
+        result: fn(&mut Self) -> Parsed<R>,
+        weights: fn(&R) -> Option<String>,
+    ) -> Parsed<Function<R>> {
+        let name = self.name(what)?;
         let parameters = self.parameters()?;
         self.expect("->")?;
-        let result = self.ty()?;
-        let body = self.block()?;
-        Ok(Function { name, parameters, result, body })
+        let result = result(self)?;
+        self.weights = weights(&result);
+        let body = self.block();
+        self.weights = None;
+        Ok(Function { name, parameters, result, body: body? })
     }
 
     fn ty(&mut self) -> Parsed<Type> {

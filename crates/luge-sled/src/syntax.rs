@@ -18,21 +18,15 @@ pub(crate) struct Program {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Function {
+pub(crate) struct Function<R = Type> {
     pub(crate) name: Name,
     pub(crate) parameters: Vec<(Name, Type)>,
-    pub(crate) result: Type,
+    pub(crate) result: R,
     pub(crate) body: Vec<Stmt>,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct Learner {
-    pub(crate) name: Name,
-    /// The features, then the labels.
-    pub(crate) parameters: Vec<(Name, Type)>,
-    pub(crate) result: (Name, Type),
-    pub(crate) body: Vec<Stmt>,
-}
+/// A function of features and labels, whose result are weights with a name.
+pub(crate) type Learner = Function<(Name, Type)>;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Type {
@@ -252,13 +246,7 @@ impl Stmt {
                 });
                 values.collect()
             }
-            S::ForData { .. }
-            | S::Shift(..)
-            | S::Break
-            | S::Continue
-            | S::Return(None)
-            | S::Take
-            | S::Reject => Vec::new(),
+            _ => Vec::new(),
         }
     }
 

@@ -2,14 +2,12 @@
 
 use luge_machine::Diagnostic;
 
-use super::{Binding, Checker, MAX_EXPRESSIONS, MAX_NESTING, Shape, Value, View, describe};
-use super::{operators::builtin_constant, results::shape_of};
-use crate::{
-    core::{Expr, Op, Ty},
-    lex::Span,
-    ratio::{self, Ratio},
-    syntax::{self, ExprKind, Name},
+use super::{
+    Binding, Checker, Expr, MAX_EXPRESSIONS, MAX_NESTING, Op, Shape, Span, Ty, Value, View, builtin_constant,
+    describe, shape_of,
 };
+use crate::ratio::{self, Ratio};
+use crate::syntax::{self, ExprKind, Name};
 
 impl<'p> Checker<'p> {
     pub(super) fn expr(&mut self, expr: &'p syntax::Expr) -> Option<Value> {
@@ -76,12 +74,6 @@ impl<'p> Checker<'p> {
     pub(super) fn condition(&mut self, expr: &'p syntax::Expr) -> Expr {
         let value = self.expr(expr);
         self.as_condition(value, &expr.span, "a condition")
-    }
-
-    /// The value of an expression that must be a bit.
-    pub(super) fn bit(&mut self, expr: &'p syntax::Expr) -> Expr {
-        let value = self.expr(expr);
-        self.as_condition(value, &expr.span, "bit")
     }
 
     pub(super) fn as_condition(&mut self, value: Option<Value>, span: &Span, expected: &str) -> Expr {

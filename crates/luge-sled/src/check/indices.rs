@@ -1,12 +1,8 @@
 //! Indices: what is known about them at compile time, and the elements they refer to.
 
-use super::{Binding, Checker, Shape, Value, Variable, View};
-use crate::{
-    core::{Affine, Computed, Expr, Op, Ty},
-    lex::Span,
-    ratio,
-    syntax::{self, Binary, ExprKind},
-};
+use super::{Affine, Binding, Checker, Computed, Expr, Op, Shape, Span, Ty, Value, Variable, View};
+use crate::ratio;
+use crate::syntax::{self, Binary, ExprKind};
 
 impl<'p> Checker<'p> {
     /// The smallest and largest value of an integer that depends on loop variables.

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Binding, Breakable, Checker, MAX_STATEMENTS, Value, Variable};
-use crate::{
-    core::{Affine, Expr, For, LoopVar, Op, Place, Stmt, StmtKind, Store, Ty},
-    lex::Span,
-    ratio::{self, Ratio},
-    syntax::{self, Name},
+use super::{
+    Affine, Binding, Checker, Expr, For, LoopVar, MAX_STATEMENTS, Op, Place, Span, Stmt, StmtKind, Store, Ty,
+    Value, Variable,
 };
+use crate::ratio::{self, Ratio};
+use crate::syntax::{self, Name};
 
 /// The most rounds of a loop whose variable is used.
 const MAX_ROUNDS: i64 = 1 << 16;
@@ -117,11 +116,10 @@ impl<'p> Checker<'p> {
 
     /// The body of a loop, in which `break` and `continue` are allowed.
     pub(super) fn round(&mut self, body: &'p [syntax::Stmt]) -> Vec<Stmt> {
-        let outside = std::mem::replace(&mut self.here.breakable, Breakable::Loop);
-        self.count_loop(true);
+        let outside = (self.here.in_loop, self.here.unrolled);
+        (self.here.in_loop, self.here.unrolled) = (true, false);
         let body = self.inner(body);
-        self.count_loop(false);
-        self.here.breakable = outside;
+        (self.here.in_loop, self.here.unrolled) = outside;
         body
     }
 
@@ -202,9 +200,9 @@ impl<'p> Checker<'p> {
             self.made.n_statements += 1;
             let n_findings = self.findings.len();
             let constant = Value::Constant(Ratio::from_integer(i128::from(value)));
-            let outside = std::mem::replace(&mut self.here.breakable, Breakable::Unrolled);
+            let outside = std::mem::replace(&mut self.here.unrolled, true);
             let inner = self.with_name(name, constant, |checker| checker.inner(body));
-            self.here.breakable = outside;
+            self.here.unrolled = outside;
             self.emit_if(span, Expr::bit(true), inner, Vec::new());
             if self.made.n_statements > MAX_STATEMENTS {
                 return self.emit(span, StmtKind::Reject);
@@ -218,15 +216,14 @@ impl<'p> Checker<'p> {
 
     /// `break` or `continue`.
     pub(super) fn leave(&mut self, word: &str, kind: StmtKind, span: &Span) {
-        match self.here.breakable {
-            Breakable::Loop => self.emit(span, kind),
-            Breakable::Nothing => {
-                let help = "put it into the loop, or end the whole run with `reject`";
-                self.error(span, format!("`{word}` outside of a loop"), "no loop around it").remedy(help);
-            }
-            Breakable::Unrolled => self
-                .error(span, format!("`{word}` in a loop that is unrolled"), "its rounds are written out")
-                .remedy("leave out `unroll`"),
+        if self.here.unrolled {
+            self.error(span, format!("`{word}` in a loop that is unrolled"), "its rounds are written out")
+                .remedy("leave out `unroll`");
+        } else if self.here.in_loop {
+            self.emit(span, kind);
+        } else {
+            let help = "put it into the loop, or end the whole run with `reject`";
+            self.error(span, format!("`{word}` outside of a loop"), "no loop around it").remedy(help);
         }
     }
 

@@ -4,13 +4,9 @@ use std::cmp::Ordering;
 
 use num_traits::{CheckedAdd as _, CheckedDiv as _, CheckedMul as _, CheckedSub as _, Signed as _};
 
-use super::{Checker, Shape, Value, results::shape_of};
-use crate::{
-    core::{Expr, Op, Place, Stmt, StmtKind, Ty},
-    lex::Span,
-    ratio::{self, Ratio},
-    syntax::{self, Binary, Type},
-};
+use super::{Checker, Expr, Op, Place, Shape, Span, Stmt, StmtKind, Ty, Value, shape_of};
+use crate::ratio::{self, Ratio};
+use crate::syntax::{self, Binary, Type};
 
 impl<'p> Checker<'p> {
     pub(super) fn binary(&mut self, op: Binary, [a, b]: [&'p syntax::Expr; 2], span: &Span) -> Option<Value> {

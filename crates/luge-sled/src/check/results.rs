@@ -1,11 +1,10 @@
 //! Results that statements store: `if` as a value, and `return` before the end of a function.
 
-use super::{Binding, Checker, PREDICT, Shape, Value, View};
-use crate::{
-    core::{ArrayId, Expr, Place, Slot, Stmt, StmtKind, Store, THETA, Ty},
-    lex::Span,
-    syntax::{self, ExprKind, Function, Learner, StmtKind as S},
+use super::{
+    ArrayId, Binding, Checker, Expr, PREDICT, Place, Shape, Slot, Span, Stmt, StmtKind, Store, THETA, Ty,
+    Value, View,
 };
+use crate::syntax::{self, ExprKind, Function, Learner, StmtKind as S};
 
 /// The function or learner that `return` leaves. Its body is the single round of a loop, and `return` breaks out of it.
 #[derive(Clone, Debug)]
@@ -14,8 +13,6 @@ pub(super) struct Returning {
     result: Option<View>,
     /// A flag that a loop was left by `return`, if there is a `return` in a loop.
     left: Option<Slot>,
-    /// Number of loops around the statement inside the function.
-    n_loops: usize,
 }
 
 impl<'p> Checker<'p> {
@@ -110,7 +107,7 @@ impl<'p> Checker<'p> {
         if let Some(slot) = left {
             self.emit(span, StmtKind::Assign(Place::slot(slot), Expr::bit(false)));
         }
-        let outside = self.here.returning.replace(Returning { result, left, n_loops: 0 });
+        let outside = self.here.returning.replace(Returning { result, left });
         let (_, body) = self.apart(|checker| {
             checker.block(body);
             checker.emit(span, StmtKind::Break);
@@ -120,23 +117,16 @@ impl<'p> Checker<'p> {
     }
 
     pub(super) fn return_stmt(&mut self, value: Option<&'p syntax::Expr>, span: &Span) {
-        let Some(Returning { result, left, n_loops }) = self.here.returning.clone() else { return };
+        let Some(Returning { result, left }) = self.here.returning.clone() else { return };
         if let (Some(target), Some(value)) = (result, value)
             && let Some(given) = self.expr_for(value, Some(&target.shape))
         {
             self.store(&target, given, &value.span);
         }
-        if let (Some(slot), 1..) = (left, n_loops) {
+        if let Some(slot) = left.filter(|_| self.here.in_loop) {
             self.emit(span, StmtKind::Assign(Place::slot(slot), Expr::bit(true)));
         }
         self.emit(span, StmtKind::Break);
-    }
-
-    /// Enters or leaves a loop.
-    pub(super) fn count_loop(&mut self, inside: bool) {
-        if let Some(returning) = &mut self.here.returning {
-            returning.n_loops = if inside { returning.n_loops + 1 } else { returning.n_loops - 1 };
-        }
     }
 
     /// After a loop with a `return` inside, leaves the surrounding loop, too.

@@ -1,11 +1,9 @@
 //! Statements.
 
-use super::{Binding, Checker, Shape, Value, View, describe, results::shape_of};
-use crate::{
-    core::{Expr, Shown, Stmt, StmtKind, Store, Ty},
-    lex::Span,
-    syntax::{self, Binary, ExprKind, Name, Printed},
+use super::{
+    Binding, Checker, Expr, Shape, Shown, Span, Stmt, StmtKind, Store, Ty, Value, View, describe, shape_of,
 };
+use crate::syntax::{self, Binary, ExprKind, Name, Printed};
 
 impl<'p> Checker<'p> {
     pub(super) fn stmt(&mut self, stmt: &'p syntax::Stmt) {
@@ -54,7 +52,8 @@ impl<'p> Checker<'p> {
             }
             S::Print(parts) => self.print(parts, span),
             S::Write(name, value) => {
-                let value = self.bit(value);
+                let given = self.expr(value);
+                let value = self.as_condition(given, &value.span, "bit");
                 if let Some(tape) = self.tape(name) {
                     self.emit(span, StmtKind::Write(tape, value));
                 }
@@ -193,7 +192,8 @@ impl<'p> Checker<'p> {
                 .remedy("write a loop over its elements"),
         }
         if to.shape == Shape::Number(Ty::BIT) {
-            let value = Value::Number(self.bit(value));
+            let given = self.expr(value);
+            let value = Value::Number(self.as_condition(given, &value.span, "bit"));
             return self.fill(&to, value, span);
         }
         self.assign_array(to, value, place, span);

@@ -9,15 +9,7 @@ mod schedule;
 
 pub(super) use schedule::{Kind, Sym, difference};
 
-use super::{
-    Generator,
-    automaton::{Act, Track, View, Walker},
-    graph::Node,
-    lanes::Crossing,
-    operands::Target,
-    position::{Head, Spot},
-    tapes::Tape,
-};
+use super::{Act, Crossing, Generator, Head, Node, Spot, Tape, Target, Track, View, Walker};
 use schedule::Schedule;
 
 /// A word that a pass reads. A word on `product` is cleared.

@@ -2,13 +2,9 @@
 //! temporaries.
 
 use super::{
-    Generator,
-    bit_serial::{Kind, Operand, Pass, Sym, Tail},
-    plan::Object,
-    position::{Spot, Walk},
-    tapes::Tape,
+    Computed, Expr, Generator, Index, Kind, Object, Op, Operand, Pass, Place, Slot, Spot, Store, Sym, Tail,
+    Tape, Walk,
 };
-use crate::core::{Computed, Expr, Index, Op, Place, Slot, Store};
 
 /// An expression that one pass computes from its leaves, which are in the order of `sym`.
 pub(super) struct Tree<'e> {

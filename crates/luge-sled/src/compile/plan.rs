@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use luge_machine::MAX_TAPES;
 
-use super::{BackendError, position::Spot, tapes::Tape};
-use crate::core::{Core, THETA};
+use super::{BackendError, Core, Spot, THETA, Tape};
 
 /// Something with a place in memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -54,33 +53,6 @@ pub(super) struct Demand {
 }
 
 impl Demand {
-    pub(super) fn include(&mut self, other: &Self) {
-        for (map, more) in [(&mut self.profiles, &other.profiles), (&mut self.outer, &other.outer)] {
-            for (profile, &weight) in more {
-                let known = map.entry(profile.clone()).or_default();
-                *known = weight.max(*known);
-            }
-        }
-        self.fractions.extend(&other.fractions);
-        self.rounds |= other.rounds;
-        self.heights.extend(&other.heights);
-        for (&object, want) in &other.objects {
-            let known = self.objects.entry(object).or_insert(*want);
-            known.width = known.width.max(want.width);
-            known.length = known.length.max(want.length);
-            known.weight = known.weight.max(want.weight);
-        }
-        for (&depth, segments) in &other.segments {
-            self.segments.entry(depth).or_default().extend(segments);
-        }
-        self.rewound.extend(&other.rewound);
-        self.stays.extend(&other.stays);
-        self.scratch |= other.scratch;
-        self.product |= other.product;
-        self.quotient |= other.quotient;
-        self.places = self.places.max(other.places);
-    }
-
     /// The same without the estimates of use.
     pub(super) fn without_weights(&self) -> Self {
         let mut needs = self.clone();
@@ -103,7 +75,7 @@ const MAX_SIDES: usize = 6;
 
 /// The sides of rulers, and the profiles on each side.
 #[derive(Clone, Debug, Default)]
-struct Rulers {
+pub(super) struct Rulers {
     sides: Vec<Vec<(Vec<u32>, u64)>>,
     n_tapes: usize,
 }
@@ -147,13 +119,13 @@ impl Rulers {
         self.sides.get(side).into_iter().flatten().flat_map(|(profile, _)| profile).copied().collect()
     }
 
-    /// The tape, the direction and all marks of the side with this profile. A draft uses the first side for all profiles.
-    fn find(&self, profile: &[u32]) -> (usize, i8, Vec<u32>) {
+    /// The side with this profile. A draft uses the first side for all profiles.
+    pub(super) fn find(&self, profile: &[u32], tape: fn(usize) -> Tape) -> Side {
         let has = |side: &Vec<(Vec<u32>, u64)>| side.iter().any(|(known, _)| known == profile);
         let side = self.sides.iter().position(has);
         let (number, direction) = self.tape(side.unwrap_or(0));
         let marks = side.map_or(profile.to_vec(), |side| self.marks(side).into_iter().collect());
-        (number, direction, marks)
+        Side { tape: tape(number), direction, marks }
     }
 
     fn laid(&self, number: usize) -> Laid {
@@ -194,14 +166,15 @@ pub(super) struct Laid {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
     pub(super) needs: Demand,
-    rulers: Rulers,
-    outer: Rulers,
+    pub(super) rulers: Rulers,
+    pub(super) outer: Rulers,
     /// The tape and the first word of each object.
     places: BTreeMap<Object, (Tape, i64)>,
     pitches: BTreeMap<Tape, u32>,
     /// The first free word of each tape of memory.
     ends: BTreeMap<Tape, i64>,
-    origins: BTreeSet<Tape>,
+    /// The tapes of arrays whose first cell another tape marks.
+    pub(super) origins: BTreeSet<Tape>,
 }
 
 impl Plan {
@@ -289,22 +262,6 @@ impl Plan {
     pub(super) fn place(&self, object: Object) -> Option<Spot> {
         let &(tape, word) = self.places.get(&object)?;
         Some(Spot::new(tape, self.pitches.get(&tape).copied().unwrap_or(1), word))
-    }
-
-    pub(super) fn has_origin(&self, tape: Tape) -> bool {
-        self.origins.contains(&tape)
-    }
-
-    /// The side that marks the lengths of a profile.
-    pub(super) fn side(&self, profile: &[u32]) -> Side {
-        let (number, direction, marks) = self.rulers.find(profile);
-        Side { tape: Tape::Ruler(number), direction, marks }
-    }
-
-    /// The side of `outer` that marks a number of rounds.
-    pub(super) fn outer(&self, rounds: u32) -> Side {
-        let (_, direction, marks) = self.outer.find(&[rounds]);
-        Side { tape: Tape::Outer, direction, marks }
     }
 
     /// The number of marks on `bound` from the lowest bit of a product with this many fraction bits up to the point.

@@ -9,17 +9,7 @@ mod digits;
 
 use std::cmp::Reverse;
 
-use super::{
-    Generator,
-    automaton::Act,
-    bit_serial::Operand,
-    graph::Arrow,
-    operands::{Target, is_word},
-    position::Spot,
-    routines::Routine,
-    tapes::Tape,
-};
-use crate::core::{Affine, Expr, Op};
+use super::{Act, Affine, Arrow, Expr, Generator, Op, Operand, Routine, Spot, Tape, Target, is_word};
 
 /// An estimate of how often a product moves along its ruler.
 const WALKS: u64 = 8;
@@ -216,7 +206,7 @@ impl Generator<'_> {
     /// The direction in which `rounds` rounds are counted on `outer`, and the number of marks before their end.
     pub(super) fn outer_track(&mut self, rounds: u32) -> (i8, u8) {
         *self.demand.outer.entry(vec![rounds]).or_default() += 1;
-        let side = self.plan.outer(rounds);
+        let side = self.plan.outer.find(&[rounds], |_| Tape::Outer);
         let before = side.marks.iter().filter(|&&mark| mark < rounds).count();
         (side.direction, u8::try_from(before).unwrap_or(u8::MAX))
     }

@@ -2,16 +2,9 @@
 //! of their own.
 
 use super::{
-    Generator,
-    automaton::{Act, Track, View, Walker},
-    bit_serial::{Kind, Operand, Pass, Sym, Tail, difference},
-    graph::Arrow,
-    operands::Target,
-    position::{Pos, Spot},
-    routines::Routine,
-    tapes::Tape,
+    Act, Affine, Arrow, Expr, Generator, Kind, Op, Operand, Pass, Pos, Routine, Spot, Sym, Tail, Tape,
+    Target, Track, Ty, View, Walker, difference,
 };
-use crate::core::{Affine, Expr, Op, Ty};
 
 /// The stages of a division. Each round is for one bit of the dividend, and subtracts the divisor if it fits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,7 +117,7 @@ impl Generator<'_> {
         let (direction, end) = self.outer_track(length);
         for _ in 0..=end {
             self.single_step(&[(Tape::Quotient, 1), (Tape::Outer, direction)], None);
-            self.until(Tape::Outer, 1, &[(Tape::Quotient, 1), (Tape::Outer, direction)]);
+            self.until(Tape::Outer, &[1], &[(Tape::Quotient, 1), (Tape::Outer, direction)]);
         }
         let track = self.track(vec![width]);
         let up = track.moves(&[Tape::Divisor, Tape::Product].map(Walker::whole), 0, true);

@@ -3,15 +3,7 @@
 //! A call writes its number on `product`, to the left of its start cell. At the end of the routine the number selects
 //! the call to which to return.
 
-use super::{
-    Generator,
-    bit_serial::Operand,
-    graph::{Arrow, Node},
-    position::{Pos, Spot},
-    product::Product,
-    tapes::Tape,
-};
-use crate::core::{Expr, Op, Ty};
+use super::{Arrow, Expr, Generator, Node, Op, Operand, Pos, Product, Spot, Tape, Ty};
 
 /// A part of the machine that is compiled once for all its calls.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -54,7 +46,7 @@ impl Generator<'_> {
         for (routine, calls) in std::mem::take(&mut self.routines) {
             // The states belong to the line of the only call, or to no line if there are several calls.
             self.line = match calls[..] {
-                [(from, _)] => self.graph.line(from),
+                [(from, _)] => self.graph.entries[from].line,
                 _ => 0,
             };
             let entry = self.new_node();
@@ -78,7 +70,7 @@ impl Generator<'_> {
         }
         let n_bits = usize::BITS - (calls.len() - 1).leading_zeros();
         for (number, &(from, _)) in calls.iter().enumerate() {
-            self.line = self.graph.line(from);
+            self.line = self.graph.entries[from].line;
             self.cur = from;
             self.single_step(&[(Tape::Product, -1)], None);
             for bit in 0..n_bits {

@@ -1,6 +1,6 @@
 //! The tapes of a machine. Those that it does not use are removed later.
 
-use crate::core::Core;
+use super::{Core, Object};
 
 /// A tape, by its purpose.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -24,14 +24,13 @@ pub(super) enum Tape {
     Place(usize),
     Constants(usize),
     Memory(usize),
+    /// Holds an object that has no place in the plan yet.
+    Draft(Object),
     /// Marks the first cell of a tape of memory, or of `theta`. Their heads move together.
     Origin(Option<usize>),
     /// A tape of the program.
     Own(usize),
 }
-
-/// Tapes of memory from this number on are for objects that have no place in the plan yet.
-pub(super) const UNPLANNED: usize = 1 << 16;
 
 /// The symbols of `marks`; the first is inside a number.
 pub(super) const FEATURE: u8 = 1;
@@ -65,6 +64,7 @@ impl Tape {
             Self::Place(depth) => numbered("place", depth),
             Self::Constants(number) => numbered("constants", number),
             Self::Memory(number) => numbered("memory", number),
+            Self::Draft(_) => "draft".to_owned(),
             Self::Origin(None) => "origin of theta".to_owned(),
             Self::Origin(Some(number)) => numbered("origin of memory", number),
             Self::Own(number) => format!("tape {}", core.tapes[number]),

@@ -1,13 +1,8 @@
 //! Assignments of numbers.
 
 use super::{
-    Generator,
-    bit_serial::{Kind, Operand, Pass, Sym, Tail},
-    operands::{Target, is_word, tree},
-    position::BranchEnd,
-    product::Summand,
+    BranchEnd, Expr, Generator, Kind, Op, Operand, Pass, Place, Summand, Sym, Tail, Target, is_word, tree,
 };
-use crate::core::{Expr, Op, Place};
 
 impl Generator<'_> {
     pub(super) fn assign(&mut self, place: &Place, value: &Expr) {

@@ -3,13 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Pass, Tail};
-use crate::{
-    compile::{
-        automaton::{View, Walker},
-        tapes::Tape,
-    },
-    core::Op,
-};
+use crate::compile::{Op, Tape, View, Walker};
 
 /// An operator of a pass.
 #[derive(Clone, Copy, PartialEq, Debug)]
