@@ -6,7 +6,6 @@ mod indices;
 mod loops;
 mod memory;
 mod operators;
-mod results;
 mod statements;
 mod types;
 
@@ -25,8 +24,8 @@ use crate::{
     syntax::{self, Learner, Name, Program},
 };
 // The modules take these names from here.
+use functions::shape_of;
 use operators::builtin_constant;
-use results::shape_of;
 use types::Shape;
 
 /// The most statements of a program after unrolling and inlining.
@@ -169,7 +168,7 @@ struct Context {
     /// Whether the innermost loop is unrolled.
     unrolled: bool,
     /// The function or learner that `return` leaves.
-    returning: Option<results::Returning>,
+    returning: Option<functions::Returning>,
     in_data: bool,
     /// Whether the statement calls a function that takes a sample, so that features and labels are copied when read.
     copies_samples: bool,
@@ -278,7 +277,7 @@ impl<'p> Checker<'p> {
             self.bind(name, binding);
         }
         self.here.in_data = self.takes;
-        if results::has_return(&learner.body) {
+        if functions::has_return(&learner.body) {
             self.returning_block(None, &learner.body, &learner.name.span);
         } else {
             self.block(&learner.body);

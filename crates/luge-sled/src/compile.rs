@@ -18,10 +18,7 @@ mod plan;
 mod position;
 mod product;
 mod quotient;
-mod routines;
 mod statements;
-mod tapes;
-mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,12 +37,10 @@ use bit_serial::{Kind, Operand, Pass, Sym, Tail, difference};
 use graph::{Arrow, Graph, Node, Shape, n_symbols};
 use lanes::{Crossing, Lane};
 use loops::Loop;
-use operands::{Target, comparison, is_word, tree};
-use plan::{Demand, Object, Plan, Side, Want};
+use operands::{Target, comparison, is_word};
+use plan::{Demand, END, FEATURE, LABEL, Object, Plan, Side, Tape, Want};
 use position::{BranchEnd, First, Head, Pos, Spot, Walk};
-use product::{Product, Summand};
-use routines::Routine;
-use tapes::{END, FEATURE, LABEL, Tape};
+use product::{Routine, Summand};
 
 /// Why a checked program has no machine.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

@@ -141,9 +141,9 @@ impl Affine {
 pub(crate) struct Computed {
     /// An integer; the run is rejected if it is not in `0..bound`.
     pub(crate) value: Expr,
-    pub(crate) bound: usize,
+    pub(crate) bound: i64,
     /// Distance between neighbours, in elements.
-    pub(crate) stride: usize,
+    pub(crate) stride: i64,
 }
 
 /// The position of an element in a flat array.
@@ -305,9 +305,9 @@ pub(crate) struct For {
 
 /// A part of the text that `print` shows.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Shown {
+pub(crate) enum Shown<E = Expr> {
     Text(String),
-    Value(Expr),
+    Value(E),
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -321,7 +321,7 @@ pub(crate) enum StmtKind {
     /// A loop over integers.
     For(For),
     /// A loop whose body does not use the loop variable.
-    Repeat { times: u64, counter: Slot, body: Vec<Stmt> },
+    Repeat { times: i64, counter: Slot, body: Vec<Stmt> },
     /// A loop over the samples of a table.
     EachSample(Vec<Stmt>),
     /// Takes the next sample of a stream.

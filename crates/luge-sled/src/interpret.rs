@@ -236,10 +236,10 @@ impl State<'_> {
         let mut at = index.known.value(|var| self.variables[var]);
         for part in &index.computed {
             let value = self.value(&part.value)? as i64;
-            if value < 0 || value >= part.bound as i64 {
+            if value < 0 || value >= part.bound {
                 return Err(Exit::Run(Verdict::Rejected));
             }
-            at += value * part.stride as i64;
+            at += value * part.stride;
         }
         Ok(usize::try_from(at).unwrap_or(0))
     }

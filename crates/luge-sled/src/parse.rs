@@ -6,9 +6,10 @@ mod exprs;
 use luge_machine::Diagnostic;
 
 use crate::{
+    core::Shown,
     lex::{Kind, Token, tokens},
     ratio::Ratio,
-    syntax::{Binary, Expr, ExprKind, Function, Name, Printed, Program, Stmt, StmtKind, Type, TypeKind},
+    syntax::{Binary, Expr, ExprKind, Function, Name, Program, Stmt, StmtKind, Type, TypeKind},
 };
 
 /// The deepest nesting of expressions and blocks.
@@ -286,13 +287,13 @@ impl Parser<'_> {
     }
 
     /// An argument of `print`.
-    fn printed(&mut self) -> Parsed<Printed> {
+    fn printed(&mut self) -> Parsed<Shown<Expr>> {
         if self.peek().kind != Kind::Text {
-            return Ok(Printed::Value(self.expr()?));
+            return Ok(Shown::Value(self.expr()?));
         }
         let text = self.text().trim_matches('"').to_owned();
         self.advance();
-        Ok(Printed::Text(text))
+        Ok(Shown::Text(text))
     }
 
     fn for_stmt(&mut self, start: usize, unroll: bool) -> Parsed<Stmt> {

@@ -1,6 +1,10 @@
 //! The syntax tree.
 
-use crate::{core::Op, lex::Span, ratio::Ratio};
+use crate::{
+    core::{Op, Shown},
+    lex::Span,
+    ratio::Ratio,
+};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Name {
@@ -224,7 +228,7 @@ pub(crate) enum StmtKind {
     /// `assert(condition);`.
     Assert(Expr),
     /// `print(…);`.
-    Print(Vec<Printed>),
+    Print(Vec<Shown<Expr>>),
     /// `reject;`.
     Reject,
 }
@@ -241,8 +245,8 @@ impl Stmt {
             S::Write(_, value) | S::Const(_, value) | S::Return(Some(value)) => vec![value],
             S::Print(parts) => {
                 let values = parts.iter().filter_map(|part| match part {
-                    Printed::Value(value) => Some(value),
-                    Printed::Text(_) => None,
+                    Shown::Value(value) => Some(value),
+                    Shown::Text(_) => None,
                 });
                 values.collect()
             }
@@ -268,11 +272,4 @@ impl Stmt {
             if predicate(stmt) { Some(stmt) } else { inside() }
         })
     }
-}
-
-/// An argument of `print`.
-#[derive(Clone, Debug)]
-pub(crate) enum Printed {
-    Text(String),
-    Value(Expr),
 }

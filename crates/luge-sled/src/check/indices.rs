@@ -1,7 +1,7 @@
 //! Indices: what is known about them at compile time, and the elements they refer to.
 
 use super::{Affine, Binding, Checker, Computed, Expr, Op, Shape, Span, Ty, Value, Variable, View};
-use crate::ratio;
+use crate::ratio::{self, Ratio};
 use crate::syntax::{self, Binary, ExprKind};
 
 impl<'p> Checker<'p> {
@@ -22,13 +22,10 @@ impl<'p> Checker<'p> {
         for value in [a, b] {
             let (low, high) = match value {
                 Value::Index(affine) => self.interval(affine),
-                Value::Constant(value) => {
-                    let Some(value) = ratio::to_integer(*value).and_then(|value| i64::try_from(value).ok())
-                    else {
-                        return self.only_when_run(span);
-                    };
-                    (value, value)
-                }
+                Value::Constant(value) => match small_integer(*value) {
+                    Some(value) => (value, value),
+                    None => return self.only_when_run(span),
+                },
                 _ => return None,
             };
             interval = (low.min(interval.0), high.max(interval.1));
@@ -58,8 +55,7 @@ impl<'p> Checker<'p> {
         let integer = |value: &Value| match value {
             Value::Index(affine) => Some(Some(affine.clone())),
             Value::Constant(value) => {
-                let value = ratio::to_integer(*value).and_then(|value| i64::try_from(value).ok());
-                Some(value.filter(|value| value.abs() < 1 << 31).map(Affine::constant))
+                Some(small_integer(*value).filter(|value| value.abs() < 1 << 31).map(Affine::constant))
             }
             _ => None,
         };
@@ -158,7 +154,7 @@ impl<'p> Checker<'p> {
             let message = format!("this is {}, not an array", view.shape);
             return self.fail(&array.span, message, "cannot be indexed");
         };
-        let stride = element.n_elements();
+        let [stride, bound] = [element.n_elements(), length].map(|n| i64::try_from(n).unwrap_or(i64::MAX));
         let mut place = view.place;
         let known = match self.expr(index)? {
             Value::Constant(value) => {
@@ -168,12 +164,12 @@ impl<'p> Checker<'p> {
             Value::Index(affine) => affine,
             value => {
                 let value = self.an_integer(value, "an index is an integer", &index.span)?;
-                place.index.computed.push(Computed { value, bound: length, stride });
+                place.index.computed.push(Computed { value, bound, stride });
                 Affine::default()
             }
         };
         self.inside(&known, length, index, array)?;
-        place.index.known = place.index.known.plus(&known.times(i64::try_from(stride).unwrap_or(1)));
+        place.index.known = place.index.known.plus(&known.times(stride));
         Some(View { place, shape: *element })
     }
 
@@ -251,6 +247,10 @@ impl<'p> Checker<'p> {
         }
         view
     }
+}
+
+fn small_integer(value: Ratio) -> Option<i64> {
+    ratio::to_integer(value).and_then(|value| i64::try_from(value).ok())
 }
 
 impl View {

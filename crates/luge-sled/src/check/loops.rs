@@ -174,7 +174,6 @@ impl<'p> Checker<'p> {
     }
 
     fn repeat(&mut self, times: i64, body: &'p [syntax::Stmt], span: &Span) {
-        let times = u64::try_from(times).unwrap_or(0);
         if times > 1 << 31 {
             self.error(span, format!("{times} rounds are too many"), "at most 2^31");
             return;
@@ -183,9 +182,7 @@ impl<'p> Checker<'p> {
         let counter = self.take_slot(self.counter_width(times));
         let body = self.round(body);
         self.release();
-        if times > 0 {
-            self.emit(span, StmtKind::Repeat { times, counter, body });
-        }
+        self.emit(span, StmtKind::Repeat { times, counter, body });
     }
 
     fn unroll(&mut self, name: &Name, [from, to]: [&Affine; 2], body: &'p [syntax::Stmt], span: &Span) {
@@ -228,8 +225,8 @@ impl<'p> Checker<'p> {
     }
 
     /// Bits for counting down from `times - 1`: the width of the data's numbers if it is enough, so that they share a ruler.
-    fn counter_width(&self, times: u64) -> u32 {
-        let needed = (u64::BITS - times.saturating_sub(1).leading_zeros()).max(1);
+    fn counter_width(&self, times: i64) -> u32 {
+        let needed = (i64::BITS - (times - 1).leading_zeros()).max(1);
         let width = self.sizes.width();
         if (2..=width).contains(&needed) { width } else { needed }
     }

@@ -3,7 +3,7 @@
 use super::{
     Binding, Checker, Expr, Shape, Shown, Span, Stmt, StmtKind, Store, Ty, Value, View, describe, shape_of,
 };
-use crate::syntax::{self, Binary, ExprKind, Name, Printed};
+use crate::syntax::{self, Binary, ExprKind, Name};
 
 impl<'p> Checker<'p> {
     pub(super) fn stmt(&mut self, stmt: &'p syntax::Stmt) {
@@ -250,15 +250,15 @@ impl<'p> Checker<'p> {
         self.refuse(&place.span, message, "not a variable", "copy it with `let` first")
     }
 
-    fn print(&mut self, parts: &'p [Printed], span: &Span) {
+    fn print(&mut self, parts: &'p [Shown<syntax::Expr>], span: &Span) {
         let mut shown = Vec::new();
         for part in parts {
             if !shown.is_empty() {
                 shown.push(Shown::Text(" ".to_owned()));
             }
             match part {
-                Printed::Text(text) => shown.push(Shown::Text(text.clone())),
-                Printed::Value(expr) => {
+                Shown::Text(text) => shown.push(Shown::Text(text.clone())),
+                Shown::Value(expr) => {
                     if let Some(value) = self.expr(expr) {
                         self.show(value, expr, &mut shown);
                     }

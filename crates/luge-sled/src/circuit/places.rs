@@ -32,12 +32,11 @@ impl Compiler<'_> {
         }
         for (part, word) in index.computed.iter().zip(&computed) {
             let (sign, size) = (word[word.len() - 1], &word[..word.len() - 1]);
-            let inside = self.decoded(size, part.bound);
+            let inside = self.decoded(size, usize::try_from(part.bound).unwrap_or(usize::MAX));
             let inside: Vec<Literal> = inside.iter().map(|&is| self.b.and([is, !sign])).collect();
             let some = self.b.sum(inside.iter().copied());
             self.reject(!some);
-            let stride = i64::try_from(part.stride).unwrap_or(i64::MAX);
-            lines = self.combined(&lines, &inside, |at| stride * at);
+            lines = self.combined(&lines, &inside, |at| part.stride * at);
         }
         let inside = |(at, when): (i64, Literal)| Some((usize::try_from(at).ok()?, when));
         Ok(lines.into_iter().filter_map(inside).collect())

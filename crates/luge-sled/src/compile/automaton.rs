@@ -206,20 +206,18 @@ impl Generator<'_> {
     }
 
     /// A track with these events, the last of which is its end. Brings the ruler's head home.
-    pub(super) fn track(&mut self, events: Vec<u32>) -> Track {
-        let track = self.new_track(events);
-        self.track_from_home(track)
-    }
-
-    /// The same with a ruler, however short the track is.
-    pub(super) fn ruled_track(&mut self, events: Vec<u32>) -> Track {
-        let track = self.new_ruled_track(events);
-        self.track_from_home(track)
+    pub(super) fn track(&mut self, events: Vec<u32>, needs_ruler: bool) -> Track {
+        let track = self.new_track(events, needs_ruler);
+        if let Some(ruler) = track.ruler() {
+            self.bring_home(ruler);
+        }
+        self.settle();
+        track
     }
 
     /// The same, but it starts at the ruler's far end if the head is there.
     pub(super) fn track_from_here(&mut self, events: Vec<u32>) -> Track {
-        let track = self.new_track(events);
+        let track = self.new_track(events, false);
         let Some(ruler) = track.ruler() else { return track };
         if let Some(waiting) = self.pos.rulers.get(&ruler) {
             let mut back = track.reversed();
@@ -235,30 +233,17 @@ impl Generator<'_> {
         track
     }
 
-    fn new_track(&mut self, mut events: Vec<u32>) -> Track {
+    fn new_track(&mut self, mut events: Vec<u32>, needs_ruler: bool) -> Track {
         events.retain(|&event| event > 0);
         events.sort_unstable();
         events.dedup();
         let total = events.last().copied().unwrap_or(0);
-        if total <= 2 {
+        if total <= 2 && !needs_ruler {
             return Track { ruler: None, marks: (1..=total).collect(), events, total, far: false };
         }
-        self.new_ruled_track(events)
-    }
-
-    fn new_ruled_track(&mut self, events: Vec<u32>) -> Track {
-        let total = events.last().copied().unwrap_or(0);
         *self.demand.profiles.entry(events.clone()).or_default() += self.weight();
         let Side { tape, direction, marks } = self.plan.rulers.find(&events, Tape::Ruler);
         Track { ruler: Some((tape, direction)), marks, events, total, far: false }
-    }
-
-    fn track_from_home(&mut self, track: Track) -> Track {
-        if let Some(ruler) = track.ruler() {
-            self.bring_home(ruler);
-        }
-        self.settle();
-        track
     }
 
     /// Brings the head of a ruler home.

@@ -225,10 +225,9 @@ impl Generator<'_> {
     }
 
     /// A loop with many rounds, which counts a number down.
-    pub(super) fn repeat(&mut self, times: u64, slot: Slot, body: &[Stmt]) -> Result<(), BackendError> {
+    pub(super) fn repeat(&mut self, times: i64, slot: Slot, body: &[Stmt]) -> Result<(), BackendError> {
         let width = self.core.widths[slot];
-        let raw = i64::try_from(times - 1).unwrap_or(i64::MAX);
-        self.assign(&Place::slot(slot), &Expr::Constant { raw, ty: integer(width) });
+        self.assign(&Place::slot(slot), &Expr::Constant { raw: times - 1, ty: integer(width) });
         let first = self.try_body(body, Step::While)?;
         let begin = self.pos.wanted(first);
         self.go_to(&begin);

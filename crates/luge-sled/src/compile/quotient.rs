@@ -119,7 +119,7 @@ impl Generator<'_> {
             self.single_step(&[(Tape::Quotient, 1), (Tape::Outer, direction)], None);
             self.until(Tape::Outer, &[1], &[(Tape::Quotient, 1), (Tape::Outer, direction)]);
         }
-        let track = self.track(vec![width]);
+        let track = self.track(vec![width], false);
         let up = track.moves(&[Tape::Divisor, Tape::Product].map(Walker::whole), 0, true);
         self.sweep_out(&track, |passed| Act::go(&up, Some(passed)));
         self.rounds(&track, end, direction);
@@ -130,7 +130,7 @@ impl Generator<'_> {
     /// Copies the dividend from `quotient` to `product`. The head of `product` stays above it.
     fn lift_dividend(&mut self, width: u32) {
         self.settle();
-        let track = self.track(vec![width]);
+        let track = self.track(vec![width], false);
         let walkers = [Tape::Quotient, Tape::Product].map(Walker::whole);
         let up = track.moves(&walkers, 0, true);
         let back = track.moves(&walkers[..1], 0, false);

@@ -55,7 +55,7 @@ impl Generator<'_> {
         let point = self.plan.point(fraction);
         let digits = Digits {
             product,
-            track: self.ruled_track(vec![product.multiplicand.width - 1]),
+            track: self.track(vec![product.multiplicand.width - 1], true),
             direction,
             end,
             point,
