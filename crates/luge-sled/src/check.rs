@@ -199,13 +199,8 @@ struct Made {
 
 impl<'p> Checker<'p> {
     /// Reports an error, to which a remedy can be added.
-    fn error(
-        &mut self,
-        span: &Span,
-        message: impl Into<String>,
-        label: impl Into<String>,
-    ) -> &mut Diagnostic {
-        self.findings.push_mut(Diagnostic::error(span.clone(), message, label))
+    fn error(&mut self, at: &Span, message: impl Into<String>, label: impl Into<String>) -> &mut Diagnostic {
+        self.findings.push_mut(Diagnostic::error(at.clone(), message, label))
     }
 
     /// Reports an error and returns `None`.

@@ -61,6 +61,9 @@ pub enum BackendError {
     Circuit(#[from] crate::CircuitCompileError),
 }
 
+/// What every step of the compiler returns.
+type Built<T = ()> = Result<T, BackendError>;
+
 /// The most states before equal ones are merged.
 const MAX_STATES: usize = 200_000;
 
@@ -141,7 +144,7 @@ impl<'c> Generator<'c> {
         }
     }
 
-    fn generate(mut self) -> Result<Self, BackendError> {
+    fn generate(mut self) -> Built<Self> {
         self.find_data();
         self.block(&self.core.body)?;
         let end = self.here();
@@ -151,7 +154,7 @@ impl<'c> Generator<'c> {
         Ok(self)
     }
 
-    fn check_size(&self) -> Result<(), BackendError> {
+    fn check_size(&self) -> Built {
         if self.graph.entries.len() > MAX_STATES {
             return Err(BackendError::TooManyStates(self.graph.costly_lines()));
         }

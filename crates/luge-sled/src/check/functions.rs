@@ -192,13 +192,7 @@ impl<'p> Checker<'p> {
     }
 
     /// The result of a function, copied unless later statements cannot change it; `pure` functions have no statements.
-    pub(super) fn returned(
-        &mut self,
-        value: Value,
-        result: &Shape,
-        pure: bool,
-        span: &Span,
-    ) -> Option<Value> {
+    fn returned(&mut self, value: Value, result: &Shape, pure: bool, span: &Span) -> Option<Value> {
         match self.fitting(value, result, span)? {
             Value::Array(view) => Some(Value::Array(self.frozen(view, span))),
             value @ Value::Number(_) if pure || value.is_bit() => Some(value),
@@ -226,7 +220,7 @@ impl<'p> Checker<'p> {
     }
 
     /// Finds the functions that take a sample, directly or through calls.
-    pub(super) fn find_takers(&mut self) {
+    fn find_takers(&mut self) {
         let functions = self.program.functions.iter().enumerate();
         let takers = functions.filter(|(_, function)| syntax::Stmt::first(&function.body, &takes).is_some());
         self.takers = takers.map(|(at, _)| at).collect();
@@ -295,7 +289,7 @@ impl<'p> Checker<'p> {
     }
 
     /// Emits the statements of a function, and returns its result.
-    pub(super) fn function_body(&mut self, function: &'p Function, result: Option<&Shape>) -> Option<Value> {
+    fn function_body(&mut self, function: &'p Function, result: Option<&Shape>) -> Option<Value> {
         if let Some((syntax::Stmt { kind: S::Return(Some(value)), .. }, body)) = function.body.split_last()
             && !has_return(body)
         {

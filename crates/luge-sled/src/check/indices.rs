@@ -168,7 +168,7 @@ impl<'p> Checker<'p> {
                 Affine::default()
             }
         };
-        self.inside(&known, length, index, array)?;
+        self.inside(&known, length, &index.span, array)?;
         place.index.known = place.index.known.plus(&known.times(stride));
         Some(View { place, shape: *element })
     }
@@ -190,8 +190,8 @@ impl<'p> Checker<'p> {
                 "not after the start, or not always at the same distance",
             );
         };
-        self.inside(&from, length, ends[0], array)?;
-        self.inside(&to.offset(-1), length, ends[1], array)?;
+        self.inside(&from, length, &ends[0].span, array)?;
+        self.inside(&to.offset(-1), length, &ends[1].span, array)?;
         let mut place = view.place;
         let skipped = from.times(i64::try_from(element.n_elements()).unwrap_or(1));
         place.index.known = place.index.known.plus(&skipped);
@@ -214,13 +214,7 @@ impl<'p> Checker<'p> {
     }
 
     /// Reports an index that can be out of bounds.
-    fn inside(
-        &mut self,
-        affine: &Affine,
-        length: usize,
-        index: &syntax::Expr,
-        array: &syntax::Expr,
-    ) -> Option<()> {
+    fn inside(&mut self, affine: &Affine, length: usize, index: &Span, array: &syntax::Expr) -> Option<()> {
         let (low, high) = self.interval(affine);
         let last = i64::try_from(length).unwrap_or(i64::MAX) - 1;
         if low >= 0 && high <= last {
@@ -234,10 +228,10 @@ impl<'p> Checker<'p> {
         let message = format!("{name} has {length} elements, but element {outside} is asked for");
         let label = format!("expected 0 to {last}");
         if affine.is_constant() {
-            return self.fail(&index.span, message, label);
+            return self.fail(index, message, label);
         }
         let help = "let the loop end earlier; if the index is never that large, copy it to an `int` first, which is checked at run time";
-        self.refuse(&index.span, message, &label, help)
+        self.refuse(index, message, &label, help)
     }
 
     /// The view with its computed indices evaluated and stored.

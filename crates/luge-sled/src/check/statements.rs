@@ -3,7 +3,7 @@
 use super::{
     Binding, Checker, Expr, Shape, Shown, Span, Stmt, StmtKind, Store, Ty, Value, View, describe, shape_of,
 };
-use crate::syntax::{self, Binary, ExprKind, Name};
+use crate::syntax::{self, Binary, ExprKind, Name, Type};
 
 impl<'p> Checker<'p> {
     pub(super) fn stmt(&mut self, stmt: &'p syntax::Stmt) {
@@ -82,13 +82,7 @@ impl<'p> Checker<'p> {
         self.fail(&name.span, message, "expected a tape")
     }
 
-    fn let_stmt(
-        &mut self,
-        name: &Name,
-        ty: Option<&syntax::Type>,
-        value: Option<&'p syntax::Expr>,
-        span: &Span,
-    ) {
+    fn let_stmt(&mut self, name: &Name, ty: Option<&Type>, value: Option<&'p syntax::Expr>, span: &Span) {
         let declared = ty.map(|ty| self.shape(ty));
         let shape = declared.clone().flatten();
         // The value is computed before the variable gets a slot in the scope.

@@ -41,11 +41,7 @@ impl Compiler<'_> {
     }
 
     /// Pops the last live words and applies an operator. If its logic is too deep, a new cycle begins first.
-    pub(super) fn operate(
-        &mut self,
-        n_operands: usize,
-        operator: impl Fn(&mut Self, &[Word]) -> Word,
-    ) -> Step<Word> {
+    fn operate(&mut self, n_operands: usize, operator: impl Fn(&mut Self, &[Word]) -> Word) -> Step<Word> {
         let first = self.live.len() - n_operands;
         let operands = self.live[first..].to_vec();
         let mut result = operator(self, &operands);

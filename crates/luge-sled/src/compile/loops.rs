@@ -4,8 +4,8 @@
 //! Counters are read-only tapes with marks, one for each running loop. Their heads move one cell per round.
 
 use super::{
-    Act, Affine, Arrow, BackendError, Expr, First, For, Generator, Head, Node, Op, Place, Pos, REJECT, Slot,
-    Stmt, Tape, Ty, View, Walk, Walker,
+    Act, Affine, Arrow, Built, Expr, First, For, Generator, Head, Node, Op, Place, Pos, REJECT, Slot, Stmt,
+    Tape, Ty, View, Walk, Walker,
 };
 
 /// The counter of a loop over integers.
@@ -58,12 +58,7 @@ fn integer(width: u32) -> Ty {
 
 impl Generator<'_> {
     /// Compiles the body of a loop without effect, to find where it first needs each head.
-    fn try_out(
-        &mut self,
-        key: usize,
-        step: Step,
-        body: impl FnOnce(&mut Self) -> Result<(), BackendError>,
-    ) -> Result<First, BackendError> {
+    fn try_out(&mut self, key: usize, step: Step, body: impl FnOnce(&mut Self) -> Built) -> Built<First> {
         if let Some(first) = self.tried.get(&key) {
             return Ok(first.clone());
         }
@@ -92,11 +87,11 @@ impl Generator<'_> {
         Ok(first)
     }
 
-    fn try_body(&mut self, body: &[Stmt], step: Step) -> Result<First, BackendError> {
+    fn try_body(&mut self, body: &[Stmt], step: Step) -> Built<First> {
         self.try_out(body.as_ptr() as usize, step, |generator| generator.block(body))
     }
 
-    pub(super) fn for_loop(&mut self, stmt: &For) -> Result<(), BackendError> {
+    pub(super) fn for_loop(&mut self, stmt: &For) -> Built {
         if let Some((slot, first)) = &stmt.value {
             self.assign(&Place::slot(*slot), first);
         }
@@ -150,7 +145,7 @@ impl Generator<'_> {
     }
 
     /// Compiles the body of a loop and the end of a round. Continues after the loop.
-    fn round(&mut self, body: &[Stmt], around: Loop) -> Result<(), BackendError> {
+    fn round(&mut self, body: &[Stmt], around: Loop) -> Built {
         let line = self.line;
         let after = (around.exit, around.end.clone());
         self.loops.push(around);
@@ -225,7 +220,7 @@ impl Generator<'_> {
     }
 
     /// A loop with many rounds, which counts a number down.
-    pub(super) fn repeat(&mut self, times: i64, slot: Slot, body: &[Stmt]) -> Result<(), BackendError> {
+    pub(super) fn repeat(&mut self, times: i64, slot: Slot, body: &[Stmt]) -> Built {
         let width = self.core.widths[slot];
         self.assign(&Place::slot(slot), &Expr::Constant { raw: times - 1, ty: integer(width) });
         let first = self.try_body(body, Step::While)?;
@@ -236,12 +231,7 @@ impl Generator<'_> {
         self.round(body, Loop::new(Step::Repeat(slot, width), (head, begin.clone()), (exit, begin)))
     }
 
-    pub(super) fn while_loop(
-        &mut self,
-        before: &[Stmt],
-        condition: &Expr,
-        body: &[Stmt],
-    ) -> Result<(), BackendError> {
+    pub(super) fn while_loop(&mut self, before: &[Stmt], condition: &Expr, body: &[Stmt]) -> Built {
         let line = self.line;
         // Rounds begin with the heads where the condition needs them.
         let first = self.try_out(std::ptr::from_ref(condition) as usize, Step::While, |generator| {
@@ -263,7 +253,7 @@ impl Generator<'_> {
         self.round(body, Loop::new(Step::While, (head, begin), after))
     }
 
-    pub(super) fn each_sample(&mut self, body: &[Stmt]) -> Result<(), BackendError> {
+    pub(super) fn each_sample(&mut self, body: &[Stmt]) -> Built {
         let depth = self.data_depth;
         if depth > 0 {
             self.leave_sample(depth - 1);

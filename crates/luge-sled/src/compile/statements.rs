@@ -1,7 +1,7 @@
 //! Statements, and conditions, which become branches.
 
 use super::{
-    BackendError, BranchEnd, Expr, Generator, Node, Op, Pass, Place, Shown, Stmt, StmtKind, Tail, Tape, Ty,
+    BranchEnd, Built, Expr, Generator, Node, Op, Pass, Place, Shown, Stmt, StmtKind, Tail, Tape, Ty,
     comparison,
 };
 
@@ -12,11 +12,11 @@ pub(super) struct Branches {
 }
 
 impl Generator<'_> {
-    pub(super) fn block(&mut self, body: &[Stmt]) -> Result<(), BackendError> {
+    pub(super) fn block(&mut self, body: &[Stmt]) -> Built {
         body.iter().try_for_each(|stmt| self.stmt(stmt))
     }
 
-    fn stmt(&mut self, stmt: &Stmt) -> Result<(), BackendError> {
+    fn stmt(&mut self, stmt: &Stmt) -> Built {
         self.check_size()?;
         if self.dead {
             return Ok(());
