@@ -5,11 +5,7 @@ mod functions;
 mod indices;
 mod loops;
 mod memory;
-mod names;
 mod operators;
-mod results;
-mod samples;
-mod signature;
 mod statements;
 mod types;
 
@@ -19,11 +15,17 @@ use luge_machine::Diagnostic;
 
 use crate::{
     Settings, Sizes,
-    core::{Affine, ArrayId, Core, Expr, Index, Slot, Stmt, StmtKind, THETA, Ty},
+    core::{
+        Affine, Array, ArrayId, Computed, Core, Expr, For, Index, LoopVar, Named, Op, Place, Shown, Slot,
+        Stmt, StmtKind, Store, THETA, Ty,
+    },
     lex::Span,
     ratio::Ratio,
     syntax::{self, Learner, Name, Program},
 };
+// The modules take these names from here.
+use functions::shape_of;
+use operators::builtin_constant;
 use types::Shape;
 
 /// The most statements of a program after unrolling and inlining.
@@ -44,21 +46,11 @@ const MAX_EXPRESSIONS: usize = 200_000;
 /// Names of built-in functions.
 const RESERVED: [&str; 6] = ["relu", "abs", "min", "max", "sign", "random"];
 
-/// Where the elements of a view are stored.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Source {
-    Slot(Slot),
-    Array(ArrayId),
-    /// The current sample: the features, then the labels.
-    Data,
-}
-
 /// A variable, an array, or a part of an array.
 #[derive(Clone, Debug)]
 struct View {
-    source: Source,
     /// The first element.
-    first: Index,
+    place: Place,
     shape: Shape,
 }
 
@@ -80,11 +72,17 @@ enum Value {
     Constant(Ratio),
     /// An integer that depends on variables of loops that are not unrolled.
     Index(Affine),
+    /// A number or a bit.
     Number(Expr),
-    Bit(Expr),
     Array(View),
     /// The elements and their shape.
     List(Vec<Value>, Shape),
+}
+
+impl Value {
+    fn is_bit(&self) -> bool {
+        matches!(self, Self::Number(value) if value.ty() == Ty::BIT)
+    }
 }
 
 /// A loop variable.
@@ -165,9 +163,12 @@ struct Checker<'p> {
 #[derive(Default)]
 struct Context {
     scopes: Vec<BTreeMap<String, Binding>>,
-    breakable: Breakable,
+    /// Whether a loop of the function or learner is around it.
+    in_loop: bool,
+    /// Whether the innermost loop is unrolled.
+    unrolled: bool,
     /// The function or learner that `return` leaves.
-    returning: Option<results::Returning>,
+    returning: Option<functions::Returning>,
     in_data: bool,
     /// Whether the statement calls a function that takes a sample, so that features and labels are copied when read.
     copies_samples: bool,
@@ -186,7 +187,7 @@ struct Made {
     /// Slots (length 0) and arrays that can be reused, by width and length.
     free: BTreeMap<(u32, usize), BTreeSet<usize>>,
     /// What to free at the end of each open scope or statement.
-    held: Vec<Vec<Source>>,
+    held: Vec<Vec<Store>>,
     /// All loop variables so far.
     variables: Vec<Variable>,
     /// The state of `random()`, if it is called.
@@ -196,24 +197,10 @@ struct Made {
     too_large: bool,
 }
 
-/// The innermost loop around a statement, to which `break` and `continue` apply.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum Breakable {
-    #[default]
-    Nothing,
-    Loop,
-    Unrolled,
-}
-
 impl<'p> Checker<'p> {
     /// Reports an error, to which a remedy can be added.
-    fn error(
-        &mut self,
-        span: &Span,
-        message: impl Into<String>,
-        label: impl Into<String>,
-    ) -> &mut Diagnostic {
-        self.findings.push_mut(Diagnostic::error(span.clone(), message, label))
+    fn error(&mut self, at: &Span, message: impl Into<String>, label: impl Into<String>) -> &mut Diagnostic {
+        self.findings.push_mut(Diagnostic::error(at.clone(), message, label))
     }
 
     /// Reports an error and returns `None`.
@@ -285,7 +272,7 @@ impl<'p> Checker<'p> {
             self.bind(name, binding);
         }
         self.here.in_data = self.takes;
-        if results::has_return(&learner.body) {
+        if functions::has_return(&learner.body) {
             self.returning_block(None, &learner.body, &learner.name.span);
         } else {
             self.block(&learner.body);
@@ -393,7 +380,7 @@ impl<'p> Checker<'p> {
 fn describe(value: &Value) -> String {
     match value {
         Value::Constant(value) => format!("the number {value}"),
-        Value::Number(value) | Value::Bit(value) => value.ty().to_string(),
+        Value::Number(value) => value.ty().to_string(),
         Value::Index(_) => "the variable of a loop".to_owned(),
         Value::Array(view) => view.shape.to_string(),
         Value::List(values, element) => format!("[{element}; {}]", values.len()),

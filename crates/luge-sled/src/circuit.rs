@@ -10,17 +10,15 @@
 //! where a loop begins or ends, where a sample is taken, and where the logic would become too deep; temporary registers
 //! hold the values that are still needed.
 //!
-//! **Numbers.** Sums, differences and products are [`Affine`](luge_circuit::Affine) forms: a network adds without carries,
+//! **Numbers.** Sums, differences and products are [`Affine`] forms: a network adds without carries,
 //! and thresholds extract the bits of the sum digit by digit ([`values`]). So a product takes one cycle. A quotient takes
-//! several, each of which computes as many bits as fit ([`division`]).
+//! several, each of which computes as many bits as fit ([`values`]).
 //!
 //! **Samples.** `take;` raises `next`; the first sample that the program takes is the one that is held when it starts.
 //! The rows of a table come round in a fixed cycle ([`rows`]). Indices out of bounds, `assert` and `reject` end in the
 //! state `rejected`, everything else in `accepted`.
 
 mod cycles;
-mod division;
-mod output;
 mod places;
 mod rows;
 mod statements;
@@ -28,11 +26,10 @@ mod values;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use luge_circuit::{Builder, Circuit, CircuitError, Code, Literal, RegisterId, SampleShape};
+use luge_circuit::{Affine, Builder, Circuit, CircuitError, Code, Literal, RegisterId, SampleShape};
 
-use crate::core::{Core, Home, LoopVar, THETA};
+use crate::core::{Core, LoopVar, Op, Store, THETA};
 use cycles::{Cycle, StateId, States};
-pub use output::CircuitOutput;
 pub use rows::Rows;
 
 /// The most layers of logic in a cycle with several statements; a single operator may need more.
@@ -43,6 +40,15 @@ const MAX_UNROLLED: usize = 4_096;
 
 /// The most registers for variables and arrays. A dense network grows with their square.
 pub const MAX_REGISTERS: usize = 8_192;
+
+/// A model with weights theta.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CircuitOutput {
+    /// A bias and one weight per feature. The sum is rounded down to the label's format and wraps like other numbers.
+    Linear,
+    /// 1 if the number of features above 0 whose weight is above 0 is odd, else 0.
+    Parity,
+}
 
 /// Options for compiling a program to a circuit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -175,7 +181,7 @@ struct Compiler<'c> {
     /// Variables of loops that are too large to be unrolled in one cycle.
     too_large: BTreeSet<LoopVar>,
     /// The affine form of a word, and n: the word times 2^n is the low bits of the form, whose lowest n bits are 0.
-    origins: HashMap<Word, (luge_circuit::Affine, usize)>,
+    origins: HashMap<Word, (Affine, usize)>,
     /// Operands that are needed later in the statement.
     live: Vec<Word>,
     /// Live words of one bit, and the value that each must have for a rejection to be valid.
@@ -246,18 +252,18 @@ impl<'c> Compiler<'c> {
             in_data: false,
             error: None,
         };
-        let name = |home: Home, otherwise: String| {
-            let named = core.names.iter().find(|named| named.home == home).map(|named| named.name.clone());
+        let name = |store: Store, otherwise: String| {
+            let named = core.names.iter().find(|named| named.store == store).map(|named| named.name.clone());
             named.map_or(otherwise.clone(), |name| format!("{name}.{otherwise}"))
         };
         for (slot, &width) in core.widths.iter().enumerate() {
-            let word = compiler.word(&name(Home::Slot(slot), format!("v{slot}")), width as usize);
+            let word = compiler.word(&name(Store::Slot(slot), format!("v{slot}")), width as usize);
             compiler.slots.push(word);
         }
         for (array, shape) in core.arrays.iter().enumerate() {
             let name = match array {
                 THETA => "theta".to_owned(),
-                _ => name(Home::Array(array), format!("a{array}")),
+                _ => name(Store::Array(array), format!("a{array}")),
             };
             let element = |i| compiler.word(&format!("{name}[{i}]"), shape.width as usize);
             let elements = (0..shape.length).map(element).collect();
@@ -312,5 +318,44 @@ impl<'c> Compiler<'c> {
         let row = counter.iter().filter_map(place).collect();
         let rejected = place(&rejected);
         Ok(CompiledCircuit { circuit, theta, rejected, n_states, loops_over_rows, row })
+    }
+
+    /// The output of the halted circuit: a model with weights theta, applied to the query.
+    pub(super) fn output(&mut self) {
+        let n_features = self.core.n_features;
+        let format = self.core.format;
+        let (n_bits, fraction) = (format.width() as usize, format.fraction as usize);
+        let theta: Vec<Word> = self.arrays[THETA].iter().map(|word| self.b.word_value(word)).collect();
+        let query = |c: &mut Self, at: usize| (0..n_bits).map(|bit| c.b.query(at * n_bits + bit)).collect();
+        match self.options.output {
+            Some(CircuitOutput::Linear) if theta.len() == n_features + 1 => {
+                let mut sum = Affine::default();
+                sum.add_word(&theta[0], 1 << fraction);
+                for at in 0..n_features {
+                    let x: Word = query(self, at);
+                    let product = self.product(Op::Mul, fraction, n_bits, [&x, &theta[at + 1]]);
+                    sum.add_sum(&product, 1);
+                }
+                let bits = self.b.total(&sum, n_bits + fraction);
+                self.b.output(bits[fraction..].iter().copied());
+            }
+            Some(CircuitOutput::Parity) if theta.len() == n_features => {
+                let mut counted = Vec::new();
+                for (at, weight) in theta.iter().enumerate() {
+                    let x: Word = query(self, at);
+                    let positive = [&x, weight].map(|word| self.positive(word));
+                    counted.push(self.b.and(positive));
+                }
+                let odd = self.b.parity(counted);
+                let bit = |at: usize| if at == fraction { odd } else { Literal::FALSE };
+                self.b.output((0..n_bits).map(bit));
+            }
+            _ => {}
+        }
+    }
+
+    fn positive(&mut self, word: &[Literal]) -> Literal {
+        let some = self.b.or(word.iter().copied());
+        self.b.and([some, !word[word.len() - 1]])
     }
 }

@@ -9,8 +9,6 @@
 
 mod automaton;
 mod bit_serial;
-mod conditions;
-mod counters;
 mod data;
 mod graph;
 mod lanes;
@@ -20,11 +18,7 @@ mod plan;
 mod position;
 mod product;
 mod quotient;
-mod routines;
-mod samples;
 mod statements;
-mod tapes;
-mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,14 +26,21 @@ use luge_machine::{BuildError, Input, MAX_TAPES, Machine, SymbolId, TapeId, Tape
 
 use crate::{
     Compiled, Variable,
-    core::{Affine, Core, Home, Named, THETA},
+    core::{
+        Affine, Computed, Core, Expr, For, Index, Named, Op, Place, Shown, Slot, Stmt, StmtKind, Store,
+        THETA, Ty,
+    },
 };
-use graph::{Graph, Node, Shape};
+// The modules take these names from here.
+use automaton::{Act, Track, View, Walker};
+use bit_serial::{Kind, Operand, Pass, Sym, Tail, difference};
+use graph::{Arrow, Graph, Node, Shape, n_symbols};
+use lanes::{Crossing, Lane};
 use loops::Loop;
-use plan::{Demand, Object, Plan};
-use position::{First, Pos, Spot};
-use routines::Routine;
-use tapes::Tape;
+use operands::{Target, comparison, is_word};
+use plan::{Demand, END, FEATURE, LABEL, Object, Plan, Side, Tape, Want};
+use position::{BranchEnd, First, Head, Pos, Spot, Walk};
+use product::{Routine, Summand};
 
 /// Why a checked program has no machine.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -60,27 +61,28 @@ pub enum BackendError {
     Circuit(#[from] crate::CircuitCompileError),
 }
 
+/// What every step of the compiler returns.
+type Built<T = ()> = Result<T, BackendError>;
+
 /// The most states before equal ones are merged.
 const MAX_STATES: usize = 200_000;
+
+/// The state that rejects the data.
+const REJECT: Node = 1;
 
 /// The most attempts to find a plan with room for everything. Each plan is larger than the one before.
 const MAX_PLANS: usize = 40;
 
 /// Compiles a program. Drafts find out what rulers, counters and memory must hold.
 pub(crate) fn compile(core: &Core) -> Result<Compiled, BackendError> {
-    let mut plan = Plan::new(&Demand::default(), core)?;
-    let mut demand = Demand::default();
+    let mut plan = Plan::new(Demand::default(), core)?;
     for _ in 0..MAX_PLANS {
-        let generator = Generator::new(core, &plan).generate()?;
-        let mut grown = demand.clone();
-        grown.include(&generator.demand);
-        if grown.without_weights() == demand.without_weights() {
-            let mut graph = generator.graph;
+        let Generator { demand, mut graph, .. } = Generator::new(core, &plan).generate()?;
+        if demand.without_weights() == plan.needs.without_weights() {
             graph.shrink();
             return assemble(core, &graph, &plan);
         }
-        demand = grown;
-        plan = Plan::new(&demand, core)?;
+        plan = Plan::new(demand, core)?;
     }
     Err(BackendError::TooManyTapes(MAX_TAPES + 1))
 }
@@ -99,7 +101,7 @@ struct Generator<'c> {
     /// Temporaries in use.
     taken: BTreeSet<usize>,
     /// Temporaries that hold a computed index that no head has followed yet.
-    unwalked: BTreeSet<usize>,
+    unwalked: BTreeSet<Slot>,
     /// The value of each loop variable in terms of counters.
     variables: BTreeMap<usize, Affine>,
     /// The enclosing loops, the innermost last.
@@ -113,19 +115,18 @@ struct Generator<'c> {
     /// The same for bodies that were tried out before, by address.
     tried: BTreeMap<usize, First>,
     routines: BTreeMap<Routine, Vec<(Node, Node)>>,
-    reject: Node,
 }
 
 impl<'c> Generator<'c> {
     fn new(core: &'c Core, plan: &'c Plan) -> Self {
         let mut graph = Graph::default();
         let cur = graph.add(0);
-        let reject = graph.add(0);
-        graph.finish(reject, Shape::Reject);
+        graph.add(0);
+        graph.entries[REJECT].shape = Shape::Reject;
         Self {
             core,
             plan,
-            demand: Demand::default(),
+            demand: plan.needs.without_weights(),
             graph,
             cur,
             dead: false,
@@ -140,22 +141,21 @@ impl<'c> Generator<'c> {
             trials: Vec::new(),
             tried: BTreeMap::new(),
             routines: BTreeMap::new(),
-            reject,
         }
     }
 
-    fn generate(mut self) -> Result<Self, BackendError> {
+    fn generate(mut self) -> Built<Self> {
         self.find_data();
         self.block(&self.core.body)?;
         let end = self.here();
-        self.graph.finish(end, Shape::Accept);
+        self.graph.entries[end].shape = Shape::Accept;
         self.routine_bodies();
         self.check_size()?;
         Ok(self)
     }
 
-    fn check_size(&self) -> Result<(), BackendError> {
-        if self.graph.len() > MAX_STATES {
+    fn check_size(&self) -> Built {
+        if self.graph.entries.len() > MAX_STATES {
             return Err(BackendError::TooManyStates(self.graph.costly_lines()));
         }
         Ok(())
@@ -196,9 +196,10 @@ fn assemble(core: &Core, graph: &Graph, plan: &Plan) -> Result<Compiled, Backend
 /// The places of the program's variables on the tapes that are kept.
 fn variables(core: &Core, plan: &Plan, keep: &[Tape]) -> Vec<Variable> {
     let place = |named: &Named| {
-        let object = match named.home {
-            Home::Slot(slot) => Object::Slot(slot),
-            Home::Array(array) => Object::Array(array),
+        let object = match named.store {
+            Store::Slot(slot) => Object::Slot(slot),
+            Store::Array(array) => Object::Array(array),
+            Store::Data => return None,
         };
         let Spot { tape, pitch, at, .. } = plan.place(object)?;
         let first = usize::try_from(at.constant * i64::from(pitch)).ok()?;
@@ -207,9 +208,9 @@ fn variables(core: &Core, plan: &Plan, keep: &[Tape]) -> Vec<Variable> {
             tape: TapeId::new(keep.iter().position(|&kept| kept == tape)?),
             first,
             pitch: pitch as usize,
-            width: named.ty.map_or(1, crate::core::Ty::width),
-            fraction: named.ty.map(|ty| ty.fraction),
-            length: matches!(named.home, Home::Array(_)).then_some(named.length),
+            width: named.ty.width(),
+            fraction: (named.ty != Ty::BIT).then_some(named.ty.fraction),
+            length: matches!(named.store, Store::Array(_)).then_some(named.length),
             lines: named.lines,
         })
     };

@@ -141,9 +141,9 @@ impl Affine {
 pub(crate) struct Computed {
     /// An integer; the run is rejected if it is not in `0..bound`.
     pub(crate) value: Expr,
-    pub(crate) bound: usize,
+    pub(crate) bound: i64,
     /// Distance between neighbours, in elements.
-    pub(crate) stride: usize,
+    pub(crate) stride: i64,
 }
 
 /// The position of an element in a flat array.
@@ -153,23 +153,40 @@ pub(crate) struct Index {
     pub(crate) computed: Vec<Computed>,
 }
 
-/// The target of an assignment.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Place {
+/// What holds numbers or bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Store {
     Slot(Slot),
-    Element(ArrayId, Index),
+    Array(ArrayId),
+    /// The current sample: the features, then the labels. It cannot be assigned to.
+    Data,
+}
+
+/// A stored number or bit.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Place {
+    pub(crate) store: Store,
+    /// The element; in a slot the only one.
+    pub(crate) index: Index,
+}
+
+impl Place {
+    /// The first element.
+    pub(crate) fn first(store: Store) -> Self {
+        Self { store, index: Index::default() }
+    }
+
+    pub(crate) fn slot(slot: Slot) -> Self {
+        Self::first(Store::Slot(slot))
+    }
 }
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Expr {
     /// A constant, in units of 2^-fraction.
     Constant { raw: i64, ty: Ty },
-    /// The value of a slot.
-    Variable { slot: Slot, ty: Ty },
-    /// An element of an array.
-    Element { array: ArrayId, index: Index, ty: Ty },
-    /// A number of the current sample: the features, then the labels.
-    Data { index: Index, ty: Ty },
+    /// The value at a place.
+    Load(Place, Ty),
     /// The bit under the head of one of the program's own tapes.
     Read(usize),
     /// The negative.
@@ -218,6 +235,16 @@ impl Expr {
         Self::Binary(op, Box::new(a), Box::new(b))
     }
 
+    /// The value of a slot.
+    pub(crate) fn variable(slot: Slot, ty: Ty) -> Self {
+        Self::Load(Place::slot(slot), ty)
+    }
+
+    /// Whether it is a constant or a variable, which cost nothing to evaluate twice.
+    pub(crate) fn is_simple(&self) -> bool {
+        matches!(self, Self::Constant { .. } | Self::Load(Place { store: Store::Slot(_), .. }, _))
+    }
+
     pub(crate) fn bit(value: bool) -> Self {
         Self::Constant { raw: i64::from(value), ty: Ty::BIT }
     }
@@ -229,12 +256,7 @@ impl Expr {
     pub(crate) fn ty(&self) -> Ty {
         match self {
             Self::Read(_) | Self::Not(_) | Self::Binary(Op::Less | Op::Equal, ..) => Ty::BIT,
-            Self::Constant { ty, .. }
-            | Self::Variable { ty, .. }
-            | Self::Element { ty, .. }
-            | Self::Data { ty, .. }
-            | Self::Cast(_, ty)
-            | Self::Clamp(_, ty) => *ty,
+            Self::Constant { ty, .. } | Self::Load(_, ty) | Self::Cast(_, ty) | Self::Clamp(_, ty) => *ty,
             Self::Negate(e) | Self::Abs(e) | Self::Sign(e) | Self::Shl(e, _) | Self::Shr(e, _) => e.ty(),
             Self::Binary(Op::MulWide, a, _) => {
                 let ty = a.ty();
@@ -247,8 +269,7 @@ impl Expr {
     /// Whether the predicate holds for this expression or one of its operands.
     pub(crate) fn any(&self, predicate: &dyn Fn(&Self) -> bool) -> bool {
         let inside = match self {
-            Self::Constant { .. } | Self::Variable { .. } | Self::Element { .. } => false,
-            Self::Data { .. } | Self::Read(_) => false,
+            Self::Constant { .. } | Self::Load(..) | Self::Read(_) => false,
             Self::Negate(e) | Self::Abs(e) | Self::Sign(e) | Self::Not(e) => e.any(predicate),
             Self::Shl(e, _) | Self::Shr(e, _) | Self::Cast(e, _) | Self::Clamp(e, _) => e.any(predicate),
             Self::Binary(_, a, b) => a.any(predicate) || b.any(predicate),
@@ -258,8 +279,7 @@ impl Expr {
 
     /// Whether evaluating it can end the run.
     pub(crate) fn has_computed_index(&self) -> bool {
-        let computed = |index: &Index| !index.computed.is_empty();
-        self.any(&|e| matches!(e, Self::Element { index, .. } | Self::Data { index, .. } if computed(index)))
+        self.any(&|e| matches!(e, Self::Load(place, _) if !place.index.computed.is_empty()))
     }
 }
 
@@ -285,9 +305,9 @@ pub(crate) struct For {
 
 /// A part of the text that `print` shows.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Shown {
+pub(crate) enum Shown<E = Expr> {
     Text(String),
-    Value(Expr),
+    Value(E),
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -301,7 +321,7 @@ pub(crate) enum StmtKind {
     /// A loop over integers.
     For(For),
     /// A loop whose body does not use the loop variable.
-    Repeat { times: u64, counter: Slot, body: Vec<Stmt> },
+    Repeat { times: i64, counter: Slot, body: Vec<Stmt> },
     /// A loop over the samples of a table.
     EachSample(Vec<Stmt>),
     /// Takes the next sample of a stream.
@@ -327,20 +347,12 @@ pub(crate) struct Array {
     pub(crate) length: usize,
 }
 
-/// Where the value of a variable is stored.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Home {
-    Slot(Slot),
-    Array(ArrayId),
-}
-
 /// A variable of the program, and the lines in which it is in scope.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Named {
     pub(crate) name: String,
-    pub(crate) home: Home,
-    /// `None` for bits.
-    pub(crate) ty: Option<Ty>,
+    pub(crate) store: Store,
+    pub(crate) ty: Ty,
     pub(crate) length: usize,
     /// The line of its declaration and the last line of its scope.
     pub(crate) lines: (u32, u32),

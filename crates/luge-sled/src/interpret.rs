@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     Outcome, OverflowSite, Verdict,
-    core::{ArrayId, Core, Expr, For, Index, Op, Place, Shown, Stmt, StmtKind, THETA, Ty},
+    core::{Core, Expr, For, Index, Op, Place, Shown, Stmt, StmtKind, Store, THETA, Ty},
 };
 
 /// The samples of a run, each its features and then its labels, in units of 2^-fraction.
@@ -119,8 +119,8 @@ impl State<'_> {
         self.tick()?;
         match &stmt.kind {
             StmtKind::Assign(place, value) => {
-                let value = self.value(value)?;
-                *self.place(place)? = value;
+                let value = self.value(value)? as i64;
+                self.place(place)?.into_iter().for_each(|stored| *stored = value);
             }
             StmtKind::If(cond, then, otherwise) => {
                 let branch = if self.holds(cond)? { then } else { otherwise };
@@ -191,7 +191,7 @@ impl State<'_> {
     fn for_loop(&mut self, stmt: &For) -> Done<()> {
         let [from, to] = [&stmt.from, &stmt.to].map(|bound| bound.value(|var| self.variables[var]));
         if let Some((slot, first)) = &stmt.value {
-            self.memory.slots[*slot] = self.value(first)?;
+            self.memory.slots[*slot] = self.value(first)? as i64;
         }
         for value in from..to {
             self.variables[stmt.var] = value;
@@ -221,27 +221,25 @@ impl State<'_> {
         Ok(())
     }
 
-    fn place(&mut self, place: &Place) -> Done<&mut i64> {
-        match place {
-            Place::Slot(slot) => Ok(&mut self.memory.slots[*slot]),
-            Place::Element(array, index) => self.element(*array, index),
-        }
-    }
-
-    fn element(&mut self, array: ArrayId, index: &Index) -> Done<&mut i64> {
-        let at = self.index(index)?;
-        Ok(&mut self.memory.arrays[array][at])
+    /// The number at a place; `None` for features and labels before the first sample.
+    fn place(&mut self, place: &Place) -> Done<Option<&mut i64>> {
+        let at = self.index(&place.index)?;
+        Ok(match place.store {
+            Store::Slot(slot) => Some(&mut self.memory.slots[slot]),
+            Store::Array(array) => Some(&mut self.memory.arrays[array][at]),
+            Store::Data => self.current.get_mut(at),
+        })
     }
 
     /// The position of an element; an index that is out of bounds ends the run.
     fn index(&mut self, index: &Index) -> Done<usize> {
         let mut at = index.known.value(|var| self.variables[var]);
         for part in &index.computed {
-            let value = self.value(&part.value)?;
-            if value < 0 || value >= part.bound as i64 {
+            let value = self.value(&part.value)? as i64;
+            if value < 0 || value >= part.bound {
                 return Err(Exit::Run(Verdict::Rejected));
             }
-            at += value * part.stride as i64;
+            at += value * part.stride;
         }
         Ok(usize::try_from(at).unwrap_or(0))
     }
@@ -251,9 +249,9 @@ impl State<'_> {
     }
 
     /// The number reduced to its type; an overflow is recorded with its line.
-    fn wrap(&mut self, ty: Ty, exact: i128) -> i64 {
-        let value = ty.wrap(exact);
-        if i128::from(value) != exact && self.line > 0 {
+    fn wrap(&mut self, ty: Ty, exact: i128) -> i128 {
+        let value = ty.wrap(exact).into();
+        if value != exact && self.line > 0 {
             let (line, sample) = (self.line, self.sample);
             self.wraps.entry(line).or_insert(OverflowSite { line, count: 0, first_sample: sample }).count +=
                 1;
@@ -261,54 +259,37 @@ impl State<'_> {
         value
     }
 
-    fn value(&mut self, expr: &Expr) -> Done<i64> {
-        match expr {
-            Expr::Constant { raw, .. } => Ok(*raw),
-            Expr::Variable { slot, .. } => Ok(self.memory.slots[*slot]),
-            Expr::Element { array, index, .. } => Ok(*self.element(*array, index)?),
-            Expr::Data { index, .. } => {
-                let at = self.index(index)?;
-                // Before the first sample, features and labels are 0.
-                Ok(self.current.get(at).copied().unwrap_or(0))
-            }
-            Expr::Read(tape) => {
-                let Tape { head, ones } = &self.memory.tapes[*tape];
-                Ok(i64::from(ones.contains(head)))
-            }
-            Expr::Not(e) => Ok(1 - self.value(e)?),
-            _ => self.computed(expr),
-        }
-    }
-
-    /// The value of an operator.
-    fn computed(&mut self, expr: &Expr) -> Done<i64> {
+    /// The value of an expression, in a type that is wide enough for the result of every operator before it wraps.
+    fn value(&mut self, expr: &Expr) -> Done<i128> {
         let ty = expr.ty();
         let exact = match expr {
+            Expr::Constant { raw, .. } => return Ok((*raw).into()),
+            // Before the first sample, features and labels are 0.
+            Expr::Load(place, _) => return Ok(self.place(place)?.map_or(0, |stored| (*stored).into())),
+            Expr::Read(tape) => {
+                let Tape { head, ones } = &self.memory.tapes[*tape];
+                return Ok(ones.contains(head).into());
+            }
+            Expr::Not(e) => return Ok(1 - self.value(e)?),
             Expr::Binary(Op::And, a, b) if ty == Ty::BIT => {
                 return Ok((self.holds(a)? && self.holds(b)?).into());
             }
             Expr::Binary(Op::Or, a, b) if ty == Ty::BIT => {
                 return Ok((self.holds(a)? || self.holds(b)?).into());
             }
-            Expr::Negate(e) => -self.exact(e)?,
-            Expr::Abs(e) => self.exact(e)?.abs(),
-            Expr::Sign(e) => self.exact(e)?.signum() << ty.fraction,
-            Expr::Binary(op, a, b) => binary(*op, ty, self.exact(a)?, self.exact(b)?),
-            Expr::Shl(e, k) => self.exact(e)? << (*k).min(64),
-            Expr::Shr(e, k) => self.exact(e)? >> (*k).min(63),
+            Expr::Negate(e) => -self.value(e)?,
+            Expr::Abs(e) => self.value(e)?.abs(),
+            Expr::Sign(e) => self.value(e)?.signum() << ty.fraction,
+            Expr::Binary(op, a, b) => binary(*op, ty, self.value(a)?, self.value(b)?),
+            Expr::Shl(e, k) => self.value(e)? << (*k).min(64),
+            Expr::Shr(e, k) => self.value(e)? >> (*k).min(63),
             Expr::Cast(e, to) => match to.fraction.checked_sub(e.ty().fraction) {
-                Some(more) => self.exact(e)? << more,
-                None => self.exact(e)? >> (e.ty().fraction - to.fraction),
+                Some(more) => self.value(e)? << more,
+                None => self.value(e)? >> (e.ty().fraction - to.fraction),
             },
-            Expr::Clamp(e, to) => self.exact(e)?.clamp(to.smallest().into(), to.largest().into()),
-            other => return self.value(other),
+            Expr::Clamp(e, to) => self.value(e)?.clamp(to.smallest().into(), to.largest().into()),
         };
-        Ok(if ty == Ty::BIT { exact as i64 } else { self.wrap(ty, exact) })
-    }
-
-    /// The value of an operand, wide enough for the result of an operator.
-    fn exact(&mut self, expr: &Expr) -> Done<i128> {
-        Ok(i128::from(self.value(expr)?))
+        Ok(if ty == Ty::BIT { exact } else { self.wrap(ty, exact) })
     }
 }
 

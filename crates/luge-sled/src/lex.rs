@@ -36,25 +36,13 @@ pub(crate) fn tokens(source: &str, findings: &mut Vec<Diagnostic>) -> Vec<Token>
     let mut at = 0;
     while let Some(c) = source[at..].chars().next() {
         let rest = &source[at..];
-        let length = |fits: fn(char) -> bool| rest.find(|c| !fits(c)).unwrap_or(rest.len());
         if c.is_whitespace() {
             at += c.len_utf8();
         } else if rest.starts_with("//") {
             at += rest.find('\n').unwrap_or(rest.len());
-        } else if c.is_ascii_alphabetic() || c == '_' {
-            let n = length(|c| c.is_ascii_alphanumeric() || c == '_');
-            tokens.push(Token { kind: Kind::Name, span: at..at + n });
+        } else if let Some((kind, n)) = token(rest, c) {
+            tokens.push(Token { kind, span: at..at + n });
             at += n;
-        } else if c.is_ascii_digit() {
-            let n = number(rest);
-            tokens.push(Token { kind: Kind::Number, span: at..at + n });
-            at += n;
-        } else if let Some(n) = quoted(rest) {
-            tokens.push(Token { kind: Kind::Text, span: at..at + n });
-            at += n;
-        } else if let Some(symbol) = SYMBOLS.iter().find(|s| rest.starts_with(**s)) {
-            tokens.push(Token { kind: Kind::Symbol(symbol), span: at..at + symbol.len() });
-            at += symbol.len();
         } else {
             let span = at..at + c.len_utf8();
             let finding =
@@ -68,6 +56,20 @@ pub(crate) fn tokens(source: &str, findings: &mut Vec<Diagnostic>) -> Vec<Token>
     }
     tokens.push(Token { kind: Kind::End, span: source.len()..source.len() });
     tokens
+}
+
+/// The kind and the length of the next token, which begins with `c`.
+fn token(rest: &str, c: char) -> Option<(Kind, usize)> {
+    if c.is_ascii_alphabetic() || c == '_' {
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        return Some((Kind::Name, end.unwrap_or(rest.len())));
+    }
+    if c.is_ascii_digit() {
+        return Some((Kind::Number, number(rest)));
+    }
+    let symbol = || SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol));
+    let text = quoted(rest).map(|n| (Kind::Text, n));
+    text.or_else(|| symbol().map(|symbol| (Kind::Symbol(symbol), symbol.len())))
 }
 
 /// The length of a string on one line.

@@ -6,11 +6,10 @@ mod exprs;
 use luge_machine::Diagnostic;
 
 use crate::{
+    core::Shown,
     lex::{Kind, Token, tokens},
     ratio::Ratio,
-    syntax::{
-        Binary, Expr, ExprKind, Function, Learner, Name, Printed, Program, Stmt, StmtKind, Type, TypeKind,
-    },
+    syntax::{Binary, Expr, ExprKind, Function, Name, Program, Stmt, StmtKind, Type, TypeKind},
 };
 
 /// The deepest nesting of expressions and blocks.
@@ -72,17 +71,10 @@ impl Parser<'_> {
             self.expect("=")?;
             program.types.push((name, self.with_semicolon(Self::ty)?));
         } else if self.take("fn") {
-            program.functions.push(self.function()?);
+            program.functions.push(self.function("the function's name", Self::ty, |_| None)?);
         } else if self.take("learner") {
-            let name = self.name("the learner's name")?;
-            let parameters = self.parameters()?;
-            self.expect("->")?;
-            let result = self.parameter()?;
-            self.weights = Some(result.0.text.clone());
-            let body = self.block();
-            self.weights = None;
-            let body = body?;
-            program.learners.push(Learner { name, parameters, result, body });
+            let weights = |(name, _): &(Name, Type)| Some(name.text.clone());
+            program.learners.push(self.function("the learner's name", Self::parameter, weights)?);
         } else {
             return self.fail("`learner`, `fn`, `const` or `type`");
         }
@@ -117,13 +109,21 @@ impl Parser<'_> {
         Ok((name, self.ty()?))
     }
 
-    fn function(&mut self) -> Parsed<Function> {
-        let name = self.name("the function's name")?;
+    /// A function or a learner, after its keyword.
+    fn function<R>(
+        &mut self,
+        what: &str,
+        result: fn(&mut Self) -> Parsed<R>,
+        weights: fn(&R) -> Option<String>,
+    ) -> Parsed<Function<R>> {
+        let name = self.name(what)?;
         let parameters = self.parameters()?;
         self.expect("->")?;
-        let result = self.ty()?;
-        let body = self.block()?;
-        Ok(Function { name, parameters, result, body })
+        let result = result(self)?;
+        self.weights = weights(&result);
+        let body = self.block();
+        self.weights = None;
+        Ok(Function { name, parameters, result, body: body? })
     }
 
     fn ty(&mut self) -> Parsed<Type> {
@@ -287,13 +287,13 @@ impl Parser<'_> {
     }
 
     /// An argument of `print`.
-    fn printed(&mut self) -> Parsed<Printed> {
+    fn printed(&mut self) -> Parsed<Shown<Expr>> {
         if self.peek().kind != Kind::Text {
-            return Ok(Printed::Value(self.expr()?));
+            return Ok(Shown::Value(self.expr()?));
         }
         let text = self.text().trim_matches('"').to_owned();
         self.advance();
-        Ok(Printed::Text(text))
+        Ok(Shown::Text(text))
     }
 
     fn for_stmt(&mut self, start: usize, unroll: bool) -> Parsed<Stmt> {

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use luge_machine::Diagnostic;
 
-use crate::core::{ArrayId, Core, Expr, Index, Op, Place, Stmt, StmtKind, THETA, Ty};
+use crate::core::{ArrayId, Core, Expr, Op, Place, Stmt, StmtKind, Store, THETA, Ty};
 
 /// The most units of a network.
 const MAX_UNITS: usize = 20_000;
@@ -103,11 +103,11 @@ impl NotANetwork {
 type Done<T> = Result<T, &'static str>;
 
 struct Evaluator {
-    features: Vec<Sum>,
-    /// The values of slots and then of all elements of arrays, with the types they were assigned as.
+    /// The values of slots, of all elements of arrays, and of features, with the types they were assigned as.
     memory: Vec<(Sum, Ty)>,
-    /// The position of each array in `memory`.
+    /// The position in `memory` of each array, and of the features.
     arrays: Vec<usize>,
+    data: usize,
     variables: Vec<i64>,
     units: Vec<Unit>,
     line: u32,
@@ -152,8 +152,10 @@ fn walk(
     for (at, weight) in (arrays[THETA]..).zip(weights) {
         memory[at] = (weight, core.format);
     }
+    let data = memory.len();
+    memory.extend(features.into_iter().map(|feature| (feature, core.format)));
     let variables = vec![0; core.n_loop_vars];
-    let mut walk = Evaluator { features, memory, arrays, variables, units: Vec::new(), line: 0 };
+    let mut walk = Evaluator { memory, arrays, data, variables, units: Vec::new(), line: 0 };
     match walk.block(&core.body) {
         Ok(()) => {
             let outputs = &walk.memory[walk.arrays[answer]..][..core.arrays[answer].length];
@@ -233,18 +235,16 @@ impl Evaluator {
     }
 
     /// The position of a place in `memory`.
-    fn place(&self, place: &Place) -> Done<usize> {
-        match place {
-            Place::Slot(slot) => Ok(*slot),
-            Place::Element(array, index) => Ok(self.arrays[*array] + self.index(index)?),
-        }
-    }
-
-    fn index(&self, index: &Index) -> Done<usize> {
+    fn place(&self, Place { store, index }: &Place) -> Done<usize> {
         if !index.computed.is_empty() {
             return Err("an index that is computed");
         }
-        Ok(usize::try_from(index.known.value(|var| self.variables[var])).unwrap_or(0))
+        let at = usize::try_from(index.known.value(|var| self.variables[var])).unwrap_or(0);
+        Ok(match store {
+            Store::Slot(slot) => *slot,
+            Store::Array(array) => self.arrays[*array] + at,
+            Store::Data => self.data + at,
+        })
     }
 
     fn unit(&mut self, unit: Unit, fraction: u32) -> Done<Sum> {
@@ -286,19 +286,13 @@ impl Evaluator {
         let one = Sum::number(1.0, 0);
         Ok(match expr {
             Expr::Constant { raw, ty } => Sum::number(*raw as f64 / power(ty.fraction), ty.fraction),
-            Expr::Variable { slot, ty } => {
-                let (sum, kept) = &self.memory[*slot];
-                if kept.fraction != ty.fraction && *sum != Sum::default() {
+            Expr::Load(place, ty) => {
+                let (sum, kept) = self.memory.get(self.place(place)?).ok_or("a label")?;
+                let is_variable = matches!(place.store, Store::Slot(_));
+                if is_variable && kept.fraction != ty.fraction && *sum != Sum::default() {
                     return Err("`%` or `random()`");
                 }
                 sum.clone()
-            }
-            Expr::Element { array, index, .. } => {
-                self.memory[self.arrays[*array] + self.index(index)?].0.clone()
-            }
-            Expr::Data { index, .. } => {
-                let at = self.index(index)?;
-                self.features.get(at).cloned().ok_or("a label")?
             }
             Expr::Read(_) => return Err("a tape"),
             Expr::Negate(e) => self.value(e)?.times(-1.0),

@@ -1,6 +1,10 @@
 //! The syntax tree.
 
-use crate::{lex::Span, ratio::Ratio};
+use crate::{
+    core::{Op, Shown},
+    lex::Span,
+    ratio::Ratio,
+};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Name {
@@ -18,21 +22,15 @@ pub(crate) struct Program {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Function {
+pub(crate) struct Function<R = Type> {
     pub(crate) name: Name,
     pub(crate) parameters: Vec<(Name, Type)>,
-    pub(crate) result: Type,
+    pub(crate) result: R,
     pub(crate) body: Vec<Stmt>,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct Learner {
-    pub(crate) name: Name,
-    /// The features, then the labels.
-    pub(crate) parameters: Vec<(Name, Type)>,
-    pub(crate) result: (Name, Type),
-    pub(crate) body: Vec<Stmt>,
-}
+/// A function of features and labels, whose result are weights with a name.
+pub(crate) type Learner = Function<(Name, Type)>;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Type {
@@ -127,49 +125,53 @@ pub(crate) enum ExprKind {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Binary {
-    Add,
-    Sub,
-    Mul,
-    Div,
+    /// An operator of two numbers, or of two bits.
+    Plain(Op),
+    /// A sum, a difference or a product, clamped to the type of its operands.
+    Saturating(Op),
     Rem,
-    SatAdd,
-    SatSub,
-    SatMul,
-    RoundMul,
     Shl,
     Shr,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-    Equal,
-    NotEqual,
-    And,
-    Or,
-    BitAnd,
-    BitOr,
-    Xor,
+    /// `Less` or `Equal`; it can swap its operands, and negate its result.
+    Compare {
+        op: Op,
+        swaps: bool,
+        negates: bool,
+    },
+    /// `And` or `Or`: the second operand is evaluated only if the first does not decide.
+    Lazy(Op),
 }
 
 impl Binary {
     /// The operators by precedence, lowest first.
     pub(crate) const LEVELS: [&[(&str, Self)]; 9] = [
-        &[("||", Self::Or)],
-        &[("&&", Self::And)],
-        &[("|", Self::BitOr)],
-        &[("^", Self::Xor)],
-        &[("&", Self::BitAnd)],
+        &[("||", Self::Lazy(Op::Or))],
+        &[("&&", Self::Lazy(Op::And))],
+        &[("|", Self::Plain(Op::Or))],
+        &[("^", Self::Plain(Op::Xor))],
+        &[("&", Self::Plain(Op::And))],
         &[
-            ("<=", Self::LessEqual),
-            (">=", Self::GreaterEqual),
-            ("==", Self::Equal),
-            ("!=", Self::NotEqual),
-            ("<", Self::Less),
-            (">", Self::Greater),
+            ("<=", Self::Compare { op: Op::Less, swaps: true, negates: true }),
+            (">=", Self::Compare { op: Op::Less, swaps: false, negates: true }),
+            ("==", Self::Compare { op: Op::Equal, swaps: false, negates: false }),
+            ("!=", Self::Compare { op: Op::Equal, swaps: false, negates: true }),
+            ("<", Self::Compare { op: Op::Less, swaps: false, negates: false }),
+            (">", Self::Compare { op: Op::Less, swaps: true, negates: false }),
         ],
         &[("<<", Self::Shl), (">>", Self::Shr)],
-        &[("+|", Self::SatAdd), ("-|", Self::SatSub), ("+", Self::Add), ("-", Self::Sub)],
-        &[("*|", Self::SatMul), ("*~", Self::RoundMul), ("*", Self::Mul), ("/", Self::Div), ("%", Self::Rem)],
+        &[
+            ("+|", Self::Saturating(Op::Add)),
+            ("-|", Self::Saturating(Op::Sub)),
+            ("+", Self::Plain(Op::Add)),
+            ("-", Self::Plain(Op::Sub)),
+        ],
+        &[
+            ("*|", Self::Saturating(Op::MulWide)),
+            ("*~", Self::Plain(Op::MulRound)),
+            ("*", Self::Plain(Op::Mul)),
+            ("/", Self::Plain(Op::Div)),
+            ("%", Self::Rem),
+        ],
     ];
 
     /// The level of comparisons, which cannot be chained.
@@ -180,8 +182,7 @@ impl Binary {
 
     /// Whether it can be combined with `=`: it maps two numbers to a number, or two bits to a bit.
     pub(crate) fn is_arithmetic(self) -> bool {
-        use Binary::{And, Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual, Or};
-        !matches!(self, And | Or | Less | LessEqual | Greater | GreaterEqual | Equal | NotEqual)
+        !matches!(self, Self::Compare { .. } | Self::Lazy(_))
     }
 
     pub(crate) fn text(self) -> &'static str {
@@ -227,7 +228,7 @@ pub(crate) enum StmtKind {
     /// `assert(condition);`.
     Assert(Expr),
     /// `print(…);`.
-    Print(Vec<Printed>),
+    Print(Vec<Shown<Expr>>),
     /// `reject;`.
     Reject,
 }
@@ -244,18 +245,12 @@ impl Stmt {
             S::Write(_, value) | S::Const(_, value) | S::Return(Some(value)) => vec![value],
             S::Print(parts) => {
                 let values = parts.iter().filter_map(|part| match part {
-                    Printed::Value(value) => Some(value),
-                    Printed::Text(_) => None,
+                    Shown::Value(value) => Some(value),
+                    Shown::Text(_) => None,
                 });
                 values.collect()
             }
-            S::ForData { .. }
-            | S::Shift(..)
-            | S::Break
-            | S::Continue
-            | S::Return(None)
-            | S::Take
-            | S::Reject => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
@@ -277,11 +272,4 @@ impl Stmt {
             if predicate(stmt) { Some(stmt) } else { inside() }
         })
     }
-}
-
-/// An argument of `print`.
-#[derive(Clone, Debug)]
-pub(crate) enum Printed {
-    Text(String),
-    Value(Expr),
 }

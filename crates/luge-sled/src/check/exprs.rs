@@ -2,14 +2,12 @@
 
 use luge_machine::Diagnostic;
 
-use super::{Binding, Checker, MAX_EXPRESSIONS, MAX_NESTING, Shape, Value, View, describe};
-use super::{operators::builtin_constant, results::shape_of};
-use crate::{
-    core::{Expr, Op, Ty},
-    lex::Span,
-    ratio::{self, Ratio},
-    syntax::{self, ExprKind, Name},
+use super::{
+    Binding, Checker, Expr, MAX_EXPRESSIONS, MAX_NESTING, Op, Shape, Span, Ty, Value, View, builtin_constant,
+    describe, shape_of,
 };
+use crate::ratio::{self, Ratio};
+use crate::syntax::{self, ExprKind, Name};
 
 impl<'p> Checker<'p> {
     pub(super) fn expr(&mut self, expr: &'p syntax::Expr) -> Option<Value> {
@@ -33,21 +31,20 @@ impl<'p> Checker<'p> {
         let span = &expr.span;
         Some(match &expr.kind {
             ExprKind::Number(value) => Value::Constant(*value),
-            ExprKind::Bool(value) => Value::Bit(Expr::bit(*value)),
+            ExprKind::Bool(value) => Value::Number(Expr::bit(*value)),
             ExprKind::Name(name) => return self.name(name, span),
             ExprKind::Index(..) | ExprKind::Slice(..) => return self.view(expr)?.0.value(),
             ExprKind::List(values) => return self.list(values, span, None),
             ExprKind::Negate(value) => match self.expr(value)? {
                 Value::Constant(value) => Value::Constant(-value),
                 Value::Index(affine) => Value::Index(affine.times(-1)),
-                Value::Number(value) => Value::Number(Expr::Negate(Box::new(value))),
-                value => return self.not_a_number(&value, span),
+                value => Value::Number(Expr::Negate(Box::new(self.a_number(value, span)?))),
             },
             ExprKind::If(condition, yes, no) => return self.choice([condition, yes, no], None, span),
-            ExprKind::Not(value) => Value::Bit(self.condition(value).not()),
+            ExprKind::Not(value) => Value::Number(self.condition(value).not()),
             ExprKind::Binary(op, a, b) => return self.binary(*op, [a, b], span),
             ExprKind::Call(name, arguments) => return self.call(name, arguments, span),
-            ExprKind::Read(name) => Value::Bit(Expr::Read(self.tape(name)?)),
+            ExprKind::Read(name) => Value::Number(Expr::Read(self.tape(name)?)),
             ExprKind::Cast { value, to, saturating } => {
                 let value = self.expr(value);
                 return self.cast(value, to, *saturating, span);
@@ -58,6 +55,13 @@ impl<'p> Checker<'p> {
     pub(super) fn not_a_number<T>(&mut self, value: &Value, span: &Span) -> Option<T> {
         self.mismatch("a number", value, span);
         None
+    }
+
+    pub(super) fn a_number(&mut self, value: Value, span: &Span) -> Option<Expr> {
+        match value {
+            Value::Number(number) if number.ty() != Ty::BIT => Some(number),
+            value => self.not_a_number(&value, span),
+        }
     }
 
     /// Reports a value of the wrong type.
@@ -72,18 +76,13 @@ impl<'p> Checker<'p> {
         self.as_condition(value, &expr.span, "a condition")
     }
 
-    /// The value of an expression that must be a bit.
-    pub(super) fn bit(&mut self, expr: &'p syntax::Expr) -> Expr {
-        let value = self.expr(expr);
-        self.as_condition(value, &expr.span, "bit")
-    }
-
     pub(super) fn as_condition(&mut self, value: Option<Value>, span: &Span, expected: &str) -> Expr {
-        if let Some(Value::Bit(bit)) = value {
-            return bit;
-        }
-        if let Some(value) = value {
-            self.mismatch(expected, &value, span).remedy("compare it with something, such as `!= 0`");
+        match value {
+            Some(Value::Number(bit)) if bit.ty() == Ty::BIT => return bit,
+            Some(value) => {
+                self.mismatch(expected, &value, span).remedy("compare it with something, such as `!= 0`");
+            }
+            None => {}
         }
         Expr::bit(false)
     }
@@ -178,8 +177,10 @@ impl<'p> Checker<'p> {
     /// The value as one of this shape; a mismatch is reported.
     pub(super) fn fitting(&mut self, value: Value, shape: &Shape, span: &Span) -> Option<Value> {
         let same = match (&value, shape) {
+            (_, Shape::Number(Ty::BIT)) => {
+                return Some(Value::Number(self.as_condition(Some(value), span, "bit")));
+            }
             (_, Shape::Number(ty)) => return self.coerce(value, *ty, span).map(Value::Number),
-            (_, Shape::Bit) => return Some(Value::Bit(self.as_condition(Some(value), span, "bit"))),
             (Value::Array(view), shape) => view.shape == *shape,
             (Value::List(values, found), Shape::Array(element, length)) => {
                 values.len() == *length && *found == **element
@@ -208,7 +209,7 @@ impl<'p> Checker<'p> {
             Value::Number(value) if value.ty() == ty => Some(value),
             value => {
                 let wrong = self.mismatch(&ty.to_string(), &value, span);
-                if matches!(value, Value::Number(_) | Value::Bit(_)) {
+                if matches!(value, Value::Number(_)) {
                     wrong.remedy(format!("convert it with `as {ty}`"));
                 }
                 None

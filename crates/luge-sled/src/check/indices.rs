@@ -1,12 +1,8 @@
 //! Indices: what is known about them at compile time, and the elements they refer to.
 
-use super::{Binding, Checker, Shape, Value, Variable, View};
-use crate::{
-    core::{Affine, Computed, Expr, Index, Op, Ty},
-    lex::Span,
-    ratio,
-    syntax::{self, Binary, ExprKind},
-};
+use super::{Affine, Binding, Checker, Computed, Expr, Op, Shape, Span, Ty, Value, Variable, View};
+use crate::ratio::{self, Ratio};
+use crate::syntax::{self, Binary, ExprKind};
 
 impl<'p> Checker<'p> {
     /// The smallest and largest value of an integer that depends on loop variables.
@@ -26,13 +22,10 @@ impl<'p> Checker<'p> {
         for value in [a, b] {
             let (low, high) = match value {
                 Value::Index(affine) => self.interval(affine),
-                Value::Constant(value) => {
-                    let Some(value) = ratio::to_integer(*value).and_then(|value| i64::try_from(value).ok())
-                    else {
-                        return self.only_when_run(span);
-                    };
-                    (value, value)
-                }
+                Value::Constant(value) => match small_integer(*value) {
+                    Some(value) => (value, value),
+                    None => return self.only_when_run(span),
+                },
                 _ => return None,
             };
             interval = (low.min(interval.0), high.max(interval.1));
@@ -55,24 +48,23 @@ impl<'p> Checker<'p> {
         b: &Value,
         span: &Span,
     ) -> Option<Option<Affine>> {
-        if matches!(op, Binary::Rem | Binary::BitAnd | Binary::BitOr | Binary::Xor) {
+        if matches!(op, Binary::Rem | Binary::Plain(Op::And | Op::Or | Op::Xor)) {
             // These are computed at run time.
             return None;
         }
         let integer = |value: &Value| match value {
             Value::Index(affine) => Some(Some(affine.clone())),
             Value::Constant(value) => {
-                let value = ratio::to_integer(*value).and_then(|value| i64::try_from(value).ok());
-                Some(value.filter(|value| value.abs() < 1 << 31).map(Affine::constant))
+                Some(small_integer(*value).filter(|value| value.abs() < 1 << 31).map(Affine::constant))
             }
             _ => None,
         };
         let (left, right) = (integer(a)?, integer(b)?);
         let made = left.zip(right).and_then(|(left, right)| match op {
-            Binary::Add => Some(left.plus(&right)),
-            Binary::Sub => Some(left.minus(&right)),
-            Binary::Mul if right.is_constant() => Some(left.times(right.constant)),
-            Binary::Mul if left.is_constant() => Some(right.times(left.constant)),
+            Binary::Plain(Op::Add) => Some(left.plus(&right)),
+            Binary::Plain(Op::Sub) => Some(left.minus(&right)),
+            Binary::Plain(Op::Mul) if right.is_constant() => Some(left.times(right.constant)),
+            Binary::Plain(Op::Mul) if left.is_constant() => Some(right.times(left.constant)),
             _ => None,
         });
         let within = |(low, high): (i64, i64)| low >= -(1 << 40) && high <= 1 << 40;
@@ -117,7 +109,7 @@ impl<'p> Checker<'p> {
         let ty = self.variable_type(var);
         let slot = self.made.variables[var].value.unwrap_or_else(|| self.new_slot(ty.width()));
         self.made.variables[var].value = Some(slot);
-        Expr::Variable { slot, ty }
+        Expr::variable(slot, ty)
     }
 
     pub(super) fn variable_type(&self, var: usize) -> Ty {
@@ -162,8 +154,8 @@ impl<'p> Checker<'p> {
             let message = format!("this is {}, not an array", view.shape);
             return self.fail(&array.span, message, "cannot be indexed");
         };
-        let stride = element.n_elements();
-        let mut first = view.first;
+        let [stride, bound] = [element.n_elements(), length].map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+        let mut place = view.place;
         let known = match self.expr(index)? {
             Value::Constant(value) => {
                 let value = self.as_integer(value, &index.span)?;
@@ -172,13 +164,13 @@ impl<'p> Checker<'p> {
             Value::Index(affine) => affine,
             value => {
                 let value = self.an_integer(value, "an index is an integer", &index.span)?;
-                first.computed.push(Computed { value, bound: length, stride });
+                place.index.computed.push(Computed { value, bound, stride });
                 Affine::default()
             }
         };
-        self.inside(&known, length, index, array)?;
-        first.known = first.known.plus(&known.times(i64::try_from(stride).unwrap_or(1)));
-        Some(View { source: view.source, first, shape: *element })
+        self.inside(&known, length, &index.span, array)?;
+        place.index.known = place.index.known.plus(&known.times(stride));
+        Some(View { place, shape: *element })
     }
 
     /// A slice of an array. Its length must not depend on loop variables.
@@ -198,11 +190,12 @@ impl<'p> Checker<'p> {
                 "not after the start, or not always at the same distance",
             );
         };
-        self.inside(&from, length, ends[0], array)?;
-        self.inside(&to.offset(-1), length, ends[1], array)?;
-        let mut first = view.first;
-        first.known = first.known.plus(&from.times(i64::try_from(element.n_elements()).unwrap_or(1)));
-        Some(View { source: view.source, first, shape: Shape::Array(element, n_taken) })
+        self.inside(&from, length, &ends[0].span, array)?;
+        self.inside(&to.offset(-1), length, &ends[1].span, array)?;
+        let mut place = view.place;
+        let skipped = from.times(i64::try_from(element.n_elements()).unwrap_or(1));
+        place.index.known = place.index.known.plus(&skipped);
+        Some(View { place, shape: Shape::Array(element, n_taken) })
     }
 
     fn slice_end(&mut self, end: &'p syntax::Expr) -> Option<Affine> {
@@ -221,13 +214,7 @@ impl<'p> Checker<'p> {
     }
 
     /// Reports an index that can be out of bounds.
-    fn inside(
-        &mut self,
-        affine: &Affine,
-        length: usize,
-        index: &syntax::Expr,
-        array: &syntax::Expr,
-    ) -> Option<()> {
+    fn inside(&mut self, affine: &Affine, length: usize, index: &Span, array: &syntax::Expr) -> Option<()> {
         let (low, high) = self.interval(affine);
         let last = i64::try_from(length).unwrap_or(i64::MAX) - 1;
         if low >= 0 && high <= last {
@@ -241,19 +228,23 @@ impl<'p> Checker<'p> {
         let message = format!("{name} has {length} elements, but element {outside} is asked for");
         let label = format!("expected 0 to {last}");
         if affine.is_constant() {
-            return self.fail(&index.span, message, label);
+            return self.fail(index, message, label);
         }
         let help = "let the loop end earlier; if the index is never that large, copy it to an `int` first, which is checked at run time";
-        self.refuse(&index.span, message, &label, help)
+        self.refuse(index, message, &label, help)
     }
 
     /// The view with its computed indices evaluated and stored.
     pub(super) fn frozen(&mut self, mut view: View, span: &Span) -> View {
-        for part in &mut view.first.computed {
+        for part in &mut view.place.index.computed {
             part.value = self.stored_number(part.value.clone(), span);
         }
         view
     }
+}
+
+fn small_integer(value: Ratio) -> Option<i64> {
+    ratio::to_integer(value).and_then(|value| i64::try_from(value).ok())
 }
 
 impl View {
@@ -263,15 +254,15 @@ impl View {
             Shape::Array(element, _) => (**element).clone(),
             shape => shape.clone(),
         };
-        let mut first = self.first.clone();
-        first.known = first.known.offset(at * i64::try_from(shape.n_elements()).unwrap_or(1));
-        Self { source: self.source, first, shape }
+        let mut place = self.place.clone();
+        place.index.known = place.index.known.offset(at * i64::try_from(shape.n_elements()).unwrap_or(1));
+        Self { place, shape }
     }
 
     /// The element at a loop variable, counting through the flat array.
     pub(super) fn counted(&self, var: usize) -> Self {
-        let known = self.first.known.plus(&Affine::variable(var));
-        let first = Index { known, computed: self.first.computed.clone() };
-        Self { source: self.source, first, shape: self.shape.innermost() }
+        let mut place = self.place.clone();
+        place.index.known = place.index.known.plus(&Affine::variable(var));
+        Self { place, shape: Shape::Number(self.shape.element()) }
     }
 }

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Binding, Breakable, Checker, MAX_STATEMENTS, Source, Value, Variable};
-use crate::{
-    core::{Affine, Expr, For, LoopVar, Op, Place, Stmt, StmtKind, Ty},
-    lex::Span,
-    ratio::{self, Ratio},
-    syntax::{self, Name},
+use super::{
+    Affine, Binding, Checker, Expr, For, LoopVar, MAX_STATEMENTS, Op, Place, Span, Stmt, StmtKind, Store, Ty,
+    Value, Variable,
 };
+use crate::ratio::{self, Ratio};
+use crate::syntax::{self, Name};
 
 /// The most rounds of a loop whose variable is used.
 const MAX_ROUNDS: i64 = 1 << 16;
@@ -26,7 +25,8 @@ impl<'p> Checker<'p> {
         span: &Span,
     ) {
         let values = bounds.map(|bound| self.expr(bound));
-        if values.iter().any(|value| matches!(value, Some(Value::Number(_)))) && !unroll {
+        let is_number = |value: &Value| matches!(value, Value::Number(_)) && !value.is_bit();
+        if values.iter().flatten().any(is_number) && !unroll {
             return self.counting(name, values, bounds.map(|bound| &bound.span), body, span);
         }
         let [from, to] = values;
@@ -98,9 +98,9 @@ impl<'p> Checker<'p> {
         }
         self.made.held.push(Vec::new());
         let [next, end, current] = [(); 3].map(|()| self.take_slot(ty.width()));
-        let number = |slot| Expr::Variable { slot, ty };
-        self.emit(span, StmtKind::Assign(Place::Slot(next), from));
-        self.emit(span, StmtKind::Assign(Place::Slot(end), to));
+        let number = |slot| Expr::variable(slot, ty);
+        self.emit(span, StmtKind::Assign(Place::slot(next), from));
+        self.emit(span, StmtKind::Assign(Place::slot(end), to));
         let body = self.with_name(name, Value::Number(number(current)), |checker| checker.round(body));
         self.release();
         let line = self.line(span);
@@ -108,7 +108,7 @@ impl<'p> Checker<'p> {
         let count = [(current, number(next)), (next, more)];
         // The loop counts first, so that `continue` cannot skip it. There is a next number, because this one is below the end.
         let count =
-            count.map(|(slot, value)| Stmt { line, kind: StmtKind::Assign(Place::Slot(slot), value) });
+            count.map(|(slot, value)| Stmt { line, kind: StmtKind::Assign(Place::slot(slot), value) });
         let body = count.into_iter().chain(body).collect();
         let condition = Expr::binary(Op::Less, number(next), number(end));
         self.emit(span, StmtKind::While { before: Vec::new(), condition, body });
@@ -116,11 +116,10 @@ impl<'p> Checker<'p> {
 
     /// The body of a loop, in which `break` and `continue` are allowed.
     pub(super) fn round(&mut self, body: &'p [syntax::Stmt]) -> Vec<Stmt> {
-        let outside = std::mem::replace(&mut self.here.breakable, Breakable::Loop);
-        self.count_loop(true);
+        let outside = (self.here.in_loop, self.here.unrolled);
+        (self.here.in_loop, self.here.unrolled) = (true, false);
         let body = self.inner(body);
-        self.count_loop(false);
-        self.here.breakable = outside;
+        (self.here.in_loop, self.here.unrolled) = outside;
         body
     }
 
@@ -132,7 +131,7 @@ impl<'p> Checker<'p> {
             (slot, first.unwrap_or(Expr::Constant { raw: 0, ty }))
         });
         if let Some((slot, _)) = value {
-            self.hold(Source::Slot(slot));
+            self.hold(Store::Slot(slot));
         }
         if most > 0 {
             let most = u64::try_from(most).unwrap_or(0);
@@ -175,7 +174,6 @@ impl<'p> Checker<'p> {
     }
 
     fn repeat(&mut self, times: i64, body: &'p [syntax::Stmt], span: &Span) {
-        let times = u64::try_from(times).unwrap_or(0);
         if times > 1 << 31 {
             self.error(span, format!("{times} rounds are too many"), "at most 2^31");
             return;
@@ -184,9 +182,7 @@ impl<'p> Checker<'p> {
         let counter = self.take_slot(self.counter_width(times));
         let body = self.round(body);
         self.release();
-        if times > 0 {
-            self.emit(span, StmtKind::Repeat { times, counter, body });
-        }
+        self.emit(span, StmtKind::Repeat { times, counter, body });
     }
 
     fn unroll(&mut self, name: &Name, [from, to]: [&Affine; 2], body: &'p [syntax::Stmt], span: &Span) {
@@ -201,9 +197,9 @@ impl<'p> Checker<'p> {
             self.made.n_statements += 1;
             let n_findings = self.findings.len();
             let constant = Value::Constant(Ratio::from_integer(i128::from(value)));
-            let outside = std::mem::replace(&mut self.here.breakable, Breakable::Unrolled);
+            let outside = std::mem::replace(&mut self.here.unrolled, true);
             let inner = self.with_name(name, constant, |checker| checker.inner(body));
-            self.here.breakable = outside;
+            self.here.unrolled = outside;
             self.emit_if(span, Expr::bit(true), inner, Vec::new());
             if self.made.n_statements > MAX_STATEMENTS {
                 return self.emit(span, StmtKind::Reject);
@@ -217,21 +213,20 @@ impl<'p> Checker<'p> {
 
     /// `break` or `continue`.
     pub(super) fn leave(&mut self, word: &str, kind: StmtKind, span: &Span) {
-        match self.here.breakable {
-            Breakable::Loop => self.emit(span, kind),
-            Breakable::Nothing => {
-                let help = "put it into the loop, or end the whole run with `reject`";
-                self.error(span, format!("`{word}` outside of a loop"), "no loop around it").remedy(help);
-            }
-            Breakable::Unrolled => self
-                .error(span, format!("`{word}` in a loop that is unrolled"), "its rounds are written out")
-                .remedy("leave out `unroll`"),
+        if self.here.unrolled {
+            self.error(span, format!("`{word}` in a loop that is unrolled"), "its rounds are written out")
+                .remedy("leave out `unroll`");
+        } else if self.here.in_loop {
+            self.emit(span, kind);
+        } else {
+            let help = "put it into the loop, or end the whole run with `reject`";
+            self.error(span, format!("`{word}` outside of a loop"), "no loop around it").remedy(help);
         }
     }
 
     /// Bits for counting down from `times - 1`: the width of the data's numbers if it is enough, so that they share a ruler.
-    fn counter_width(&self, times: u64) -> u32 {
-        let needed = (u64::BITS - times.saturating_sub(1).leading_zeros()).max(1);
+    fn counter_width(&self, times: i64) -> u32 {
+        let needed = (i64::BITS - (times - 1).leading_zeros()).max(1);
         let width = self.sizes.width();
         if (2..=width).contains(&needed) { width } else { needed }
     }
@@ -242,12 +237,12 @@ impl<'p> Checker<'p> {
         self.made.random = Some(state);
         let ty = Ty { integer: 32, fraction: 0 };
         let constant = |raw| Expr::Constant { raw, ty };
-        let product = Expr::binary(Op::Mul, Expr::Variable { slot: state, ty }, constant(1_664_525));
+        let product = Expr::binary(Op::Mul, Expr::variable(state, ty), constant(1_664_525));
         let next = Expr::binary(Op::Add, product, constant(1_013_904_223));
-        self.emit_wrapping(span, StmtKind::Assign(Place::Slot(state), next));
+        self.emit_wrapping(span, StmtKind::Assign(Place::slot(state), next));
         // The same bits as a fraction from -1 to below 1, divided by 2, plus 1/2.
         let fraction = Ty { integer: 1, fraction: 31 };
-        let halved = Expr::Shr(Box::new(Expr::Variable { slot: state, ty: fraction }), 1);
+        let halved = Expr::Shr(Box::new(Expr::variable(state, fraction)), 1);
         let shifted = Expr::binary(Op::Add, halved, Expr::Constant { raw: 1 << 30, ty: fraction });
         let short = Expr::Cast(Box::new(shifted), Ty { integer: 1, fraction: 15 });
         Value::Number(self.stored_number(short, span))
@@ -270,6 +265,6 @@ impl<'p> Checker<'p> {
             _ => 1,
         };
         let value = Expr::Constant { raw: ty.wrap(seed), ty };
-        body.insert(0, Stmt { line: 0, kind: StmtKind::Assign(Place::Slot(slot), value) });
+        body.insert(0, Stmt { line: 0, kind: StmtKind::Assign(Place::slot(slot), value) });
     }
 }

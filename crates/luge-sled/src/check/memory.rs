@@ -1,12 +1,11 @@
-//! Slots and arrays: allocated when declared, reused after their scopes end.
+//! Slots and arrays: allocated when declared, reused after their scopes end; and the variables in them.
 
 use std::collections::BTreeSet;
 
-use super::{Checker, MAX_NUMBERS, Shape, Source, Value, View};
-use crate::{
-    core::{Array, Expr, Index, Place, Slot, StmtKind},
-    lex::Span,
+use super::{
+    Array, Binding, Checker, Expr, MAX_NUMBERS, Named, Place, Shape, Slot, Span, StmtKind, Store, Value, View,
 };
+use crate::syntax::{self, Name};
 
 impl Checker<'_> {
     pub(super) fn new_slot(&mut self, width: u32) -> Slot {
@@ -21,30 +20,30 @@ impl Checker<'_> {
     }
 
     /// Frees a slot or an array when the innermost scope or statement ends.
-    pub(super) fn hold(&mut self, source: Source) {
-        self.made.held.last_mut().into_iter().for_each(|held| held.push(source));
+    pub(super) fn hold(&mut self, store: Store) {
+        self.made.held.last_mut().into_iter().for_each(|held| held.push(store));
     }
 
     /// Allocates a slot until the innermost scope or statement ends.
     pub(super) fn take_slot(&mut self, width: u32) -> Slot {
         let slot = self.reuse(width, 0).unwrap_or_else(|| self.new_slot(width));
-        self.hold(Source::Slot(slot));
+        self.hold(Store::Slot(slot));
         slot
     }
 
     /// Allocates memory of this shape until the innermost scope or statement ends; `None` if the program needs too much.
     pub(super) fn take(&mut self, shape: &Shape, span: &Span) -> Option<View> {
-        let source = match shape {
+        let store = match shape {
             Shape::Tape => return None,
-            Shape::Bit | Shape::Number(_) => Source::Slot(self.take_slot(shape.width())),
+            Shape::Number(ty) => Store::Slot(self.take_slot(ty.width())),
             Shape::Array(..) => {
-                let (width, length) = (shape.innermost().width(), shape.n_elements());
+                let (width, length) = (shape.element().width(), shape.n_elements());
                 let array = self.reuse(width, length).or_else(|| self.new_array(width, length, span))?;
-                self.hold(Source::Array(array));
-                Source::Array(array)
+                self.hold(Store::Array(array));
+                Store::Array(array)
             }
         };
-        Some(View { source, first: Index::default(), shape: shape.clone() })
+        Some(View { place: Place::first(store), shape: shape.clone() })
     }
 
     fn new_array(&mut self, width: u32, length: usize, span: &Span) -> Option<usize> {
@@ -68,21 +67,40 @@ impl Checker<'_> {
     pub(super) fn stored_number(&mut self, value: Expr, span: &Span) -> Expr {
         let ty = value.ty();
         let slot = self.take_slot(ty.width());
-        self.emit(span, StmtKind::Assign(Place::Slot(slot), value));
-        Expr::Variable { slot, ty }
+        self.emit(span, StmtKind::Assign(Place::slot(slot), value));
+        Expr::variable(slot, ty)
     }
 
     pub(super) fn release(&mut self) {
         for held in self.made.held.pop().unwrap_or_default() {
             let (size, id) = match held {
-                Source::Slot(slot) => ((self.made.core.widths[slot], 0), slot),
-                Source::Array(array) => {
+                Store::Slot(slot) => ((self.made.core.widths[slot], 0), slot),
+                Store::Array(array) => {
                     let Array { width, length } = self.made.core.arrays[array];
                     ((width, length), array)
                 }
-                Source::Data => continue,
+                Store::Data => continue,
             };
             self.made.free.entry(size).or_default().insert(id);
         }
+    }
+
+    /// Records where a variable of the learner is stored. Variables of inlined functions have several places.
+    pub(super) fn remember(&mut self, name: &Name, binding: &Binding) {
+        let Binding::Variable(View { place, shape }) = binding else { return };
+        if *place != Place::first(place.store) || self.here.call_depth > 0 || self.checked_alone.is_some() {
+            return;
+        }
+        let (ty, length) = (shape.element(), shape.n_elements());
+        let lines = (self.line(&name.span), u32::MAX);
+        self.made.core.names.push(Named { name: name.text.clone(), store: place.store, ty, length, lines });
+    }
+
+    /// The line in which a block ends.
+    pub(super) fn last_line(&self, body: &[syntax::Stmt]) -> u32 {
+        body.last().map_or(0, |stmt| {
+            let own = self.line(&(stmt.span.end..stmt.span.end));
+            stmt.blocks().into_iter().map(|block| self.last_line(block)).fold(own, u32::max)
+        })
     }
 }

@@ -4,19 +4,15 @@ use std::cmp::Ordering;
 
 use num_traits::{CheckedAdd as _, CheckedDiv as _, CheckedMul as _, CheckedSub as _, Signed as _};
 
-use super::{Checker, Shape, Value, results::shape_of};
-use crate::{
-    core::{Expr, Op, Place, Stmt, StmtKind, Ty},
-    lex::Span,
-    ratio::{self, Ratio},
-    syntax::{self, Binary, Type},
-};
+use super::{Checker, Expr, Op, Place, Shape, Span, Stmt, StmtKind, Ty, Value, shape_of};
+use crate::ratio::{self, Ratio};
+use crate::syntax::{self, Binary, Type};
 
 impl<'p> Checker<'p> {
     pub(super) fn binary(&mut self, op: Binary, [a, b]: [&'p syntax::Expr; 2], span: &Span) -> Option<Value> {
         let sides = [&a.span, &b.span];
-        if matches!(op, Binary::And | Binary::Or) {
-            return Some(self.short_circuit(op == Binary::And, [a, b], span));
+        if let Binary::Lazy(op) = op {
+            return Some(self.short_circuit(op, [a, b], span));
         }
         let left = self.expr(a);
         if matches!(op, Binary::Shl | Binary::Shr) {
@@ -25,44 +21,46 @@ impl<'p> Checker<'p> {
             }
             return self.shifted(op, left?, b, [span, &a.span]);
         }
-        if !op.is_arithmetic() {
+        if let Binary::Compare { op, swaps, negates } = op {
             let right = self.expr(b);
-            return self.comparison(op, left?, right?, span, sides);
+            return self.comparison(op, [swaps, negates], left?, right?, span, sides);
         }
-        let shape = left.as_ref().and_then(shape_of).filter(|shape| matches!(shape, Shape::Number(_)));
+        let number = left.as_ref().filter(|left| matches!(left, Value::Number(_)) && !left.is_bit());
+        let shape = number.and_then(shape_of);
         let right = self.expr_for(b, shape.as_ref());
-        let bitwise = matches!(op, Binary::BitAnd | Binary::BitOr | Binary::Xor);
-        if bitwise && [&left, &right].iter().any(|side| matches!(side, Some(Value::Bit(_)))) {
+        if let Binary::Plain(op @ (Op::And | Op::Or | Op::Xor)) = op
+            && [&left, &right].into_iter().flatten().any(Value::is_bit)
+        {
             let left = self.as_condition(left, &a.span, "a condition");
             let right = self.as_condition(right, &b.span, "a condition");
-            return Some(Value::Bit(self.both_bits(op, left, right, span)));
+            return Some(Value::Number(self.both_bits(op, left, right, span)));
         }
         self.arithmetic(op, left?, right?, span, sides)
     }
 
     /// `&&` or `||`: the right side is evaluated, with the statements it needs, only if the left side does not decide.
-    fn short_circuit(&mut self, and: bool, [a, b]: [&'p syntax::Expr; 2], span: &Span) -> Value {
+    fn short_circuit(&mut self, op: Op, [a, b]: [&'p syntax::Expr; 2], span: &Span) -> Value {
         let left = self.condition(a);
         let (right, mut first) = self.apart(|checker| checker.condition(b));
         if first.is_empty() {
-            return Value::Bit(Expr::binary(if and { Op::And } else { Op::Or }, left, right));
+            return Value::Number(Expr::binary(op, left, right));
         }
         let slot = self.take_slot(1);
-        self.emit(span, StmtKind::Assign(Place::Slot(slot), left));
-        first.push(Stmt { line: self.line(span), kind: StmtKind::Assign(Place::Slot(slot), right) });
-        let (then, otherwise) = if and { (first, Vec::new()) } else { (Vec::new(), first) };
-        let flag = Expr::Variable { slot, ty: Ty::BIT };
+        self.emit(span, StmtKind::Assign(Place::slot(slot), left));
+        first.push(Stmt { line: self.line(span), kind: StmtKind::Assign(Place::slot(slot), right) });
+        let (then, otherwise) = if op == Op::And { (first, Vec::new()) } else { (Vec::new(), first) };
+        let flag = Expr::variable(slot, Ty::BIT);
         self.emit(span, StmtKind::If(flag.clone(), then, otherwise));
-        Value::Bit(flag)
+        Value::Number(flag)
     }
 
     /// `&`, `|` or `^` of two bits, both of which are evaluated.
-    fn both_bits(&mut self, op: Binary, a: Expr, b: Expr, span: &Span) -> Expr {
-        if op == Binary::Xor {
+    fn both_bits(&mut self, op: Op, a: Expr, b: Expr, span: &Span) -> Expr {
+        if op == Op::Xor {
             return self.differ(a, b, span);
         }
         let (a, b) = (self.as_flag(a, span), self.as_flag(b, span));
-        Expr::binary(if op == Binary::BitAnd { Op::And } else { Op::Or }, a, b)
+        Expr::binary(op, a, b)
     }
 
     /// `<<` or `>>`, by a constant or by an integer that is computed at run time.
@@ -79,9 +77,8 @@ impl<'p> Checker<'p> {
         }
         let by = self.expr(b);
         let value = match value {
-            Value::Number(value) => value,
             Value::Index(_) => return self.only_when_run(side),
-            value => return self.not_a_number(&value, side),
+            value => self.a_number(value, side)?,
         };
         let by = match by? {
             Value::Constant(by) => {
@@ -102,15 +99,13 @@ impl<'p> Checker<'p> {
 
     /// The value as a number without fraction bits.
     pub(super) fn an_integer(&mut self, value: Value, what: &str, span: &Span) -> Option<Expr> {
-        match value {
-            Value::Number(value) if value.ty().fraction == 0 => Some(value),
-            Value::Number(value) => {
-                let message = format!("{what}, this is {}", value.ty());
-                let help = format!("convert it: `as int<{}>`", value.ty().integer.max(2));
-                self.refuse(span, message, "not an integer", &help)
-            }
-            value => self.not_a_number(&value, span),
+        let value = self.a_number(value, span)?;
+        if value.ty().fraction == 0 {
+            return Some(value);
         }
+        let message = format!("{what}, this is {}", value.ty());
+        let help = format!("convert it: `as int<{}>`", value.ty().integer.max(2));
+        self.refuse(span, message, "not an integer", &help)
     }
 
     /// Shifts by one in a loop. A negative count rejects the data.
@@ -118,10 +113,9 @@ impl<'p> Checker<'p> {
         let (ty, count, line) = (value.ty(), by.ty(), self.line(span));
         let slots = [ty, count].map(|ty| self.take_slot(ty.width()));
         let stmt = |kind| Stmt { line, kind };
-        let assign = |slot, value| StmtKind::Assign(Place::Slot(slot), value);
+        let assign = |slot, value| StmtKind::Assign(Place::slot(slot), value);
         let constant = |raw| Expr::Constant { raw, ty: count };
-        let (number, rest) =
-            (Expr::Variable { slot: slots[0], ty }, Expr::Variable { slot: slots[1], ty: count });
+        let (number, rest) = (Expr::variable(slots[0], ty), Expr::variable(slots[1], count));
         self.emit(span, assign(slots[0], value));
         // Shifting by more than the width makes no difference.
         let enough = i64::from(ty.width()).min(count.largest());
@@ -142,12 +136,12 @@ impl<'p> Checker<'p> {
         // Reinterprets the bits as another type.
         let counted = |side: Expr, ty: Ty| match side {
             Expr::Constant { raw, .. } => Expr::Constant { raw, ty },
-            Expr::Variable { slot, .. } => Expr::Variable { slot, ty },
+            Expr::Load(place, _) => Expr::Load(place, ty),
             side => side,
         };
         // As integers, so that the point does not matter. Both are used twice.
         let [a, b] = [a, b].map(|side| match side {
-            Expr::Constant { .. } | Expr::Variable { .. } => counted(side, whole),
+            side if side.is_simple() => counted(side, whole),
             side => counted(self.stored_number(side, span), whole),
         });
         // The smallest number divided by -1 needs one more bit.
@@ -163,8 +157,8 @@ impl<'p> Checker<'p> {
     /// Both sides as numbers of a common type.
     pub(super) fn pair(&mut self, a: Value, b: Value, [a_span, b_span]: [&Span; 2]) -> Option<(Expr, Expr)> {
         let ty = match (&a, &b) {
-            (Value::Number(a), _) => a.ty(),
-            (_, Value::Number(b)) => b.ty(),
+            (Value::Number(a), _) if a.ty() != Ty::BIT => a.ty(),
+            (_, Value::Number(b)) if b.ty() != Ty::BIT => b.ty(),
             (Value::Index(_) | Value::Constant(_), Value::Index(_))
             | (Value::Index(_), Value::Constant(_)) => self.type_of_indices(&a, &b, a_span)?,
             (Value::Constant(_) | Value::Index(_), b) => return self.not_a_number(b, b_span),
@@ -191,50 +185,40 @@ impl<'p> Checker<'p> {
         let (a, b) = self.pair(a, b, sides)?;
         let ty = a.ty();
         let wider = Ty { integer: ty.integer + 1, ..ty };
-        let widened = |op| {
-            Expr::binary(op, Expr::Cast(Box::new(a.clone()), wider), Expr::Cast(Box::new(b.clone()), wider))
-        };
-        let op = match op {
-            Binary::Add => Op::Add,
-            Binary::Sub => Op::Sub,
-            Binary::Mul => Op::Mul,
-            Binary::RoundMul => Op::MulRound,
-            Binary::Div => Op::Div,
-            Binary::BitAnd => Op::And,
-            Binary::BitOr => Op::Or,
-            Binary::Xor => Op::Xor,
-            Binary::Rem => return Some(Value::Number(self.remainder(a, b, span))),
-            Binary::SatAdd => return Some(Value::Number(clamp(widened(Op::Add), ty))),
-            Binary::SatSub => return Some(Value::Number(clamp(widened(Op::Sub), ty))),
-            _ => return Some(Value::Number(clamp(Expr::binary(Op::MulWide, a, b), ty))),
-        };
-        Some(Value::Number(Expr::binary(op, a, b)))
+        Some(Value::Number(match op {
+            Binary::Plain(op) => Expr::binary(op, a, b),
+            Binary::Saturating(Op::MulWide) => clamp(Expr::binary(Op::MulWide, a, b), ty),
+            Binary::Saturating(op) => {
+                let [a, b] = [a, b].map(|side| Expr::Cast(Box::new(side), wider));
+                clamp(Expr::binary(op, a, b), ty)
+            }
+            _ => self.remainder(a, b, span),
+        }))
     }
 
     fn comparison(
         &mut self,
-        op: Binary,
+        op: Op,
+        [swaps, negates]: [bool; 2],
         a: Value,
         b: Value,
         span: &Span,
         sides: [&Span; 2],
     ) -> Option<Value> {
-        let equality = matches!(op, Binary::Equal | Binary::NotEqual);
-        let swapped = matches!(op, Binary::Greater | Binary::LessEqual);
-        let negated = matches!(op, Binary::NotEqual | Binary::LessEqual | Binary::GreaterEqual);
         if let (Value::Constant(a), Value::Constant(b)) = (&a, &b) {
-            let order = if swapped { b.cmp(a) } else { a.cmp(b) };
-            let holds = order == if equality { Ordering::Equal } else { Ordering::Less };
-            return Some(Value::Bit(Expr::bit(holds != negated)));
+            let order = if swaps { b.cmp(a) } else { a.cmp(b) };
+            let holds = order == if op == Op::Equal { Ordering::Equal } else { Ordering::Less };
+            return Some(Value::Number(Expr::bit(holds != negates)));
         }
-        if let (Value::Bit(a), Value::Bit(b), true) = (&a, &b, equality) {
-            let differ = self.differ(a.clone(), b.clone(), span);
-            return Some(Value::Bit(if negated { differ } else { differ.not() }));
-        }
-        let (a, b) = self.pair(a, b, sides)?;
-        let (a, b) = if swapped { (b, a) } else { (a, b) };
-        let compared = Expr::binary(if equality { Op::Equal } else { Op::Less }, a, b);
-        Some(Value::Bit(if negated { compared.not() } else { compared }))
+        let (a, b) = match (a, b) {
+            (Value::Number(a), Value::Number(b)) if op == Op::Equal && [a.ty(), b.ty()] == [Ty::BIT; 2] => {
+                let differ = self.differ(a, b, span);
+                return Some(Value::Number(if negates { differ } else { differ.not() }));
+            }
+            (a, b) => self.pair(a, b, sides)?,
+        };
+        let compared = if swaps { Expr::binary(op, b, a) } else { Expr::binary(op, a, b) };
+        Some(Value::Number(if negates { compared.not() } else { compared }))
     }
 
     /// Whether two bits differ.
@@ -246,10 +230,7 @@ impl<'p> Checker<'p> {
     }
 
     fn as_flag(&mut self, bit: Expr, span: &Span) -> Expr {
-        match bit {
-            Expr::Constant { .. } | Expr::Variable { .. } => bit,
-            bit => self.stored_number(bit, span),
-        }
+        if bit.is_simple() { bit } else { self.stored_number(bit, span) }
     }
 
     pub(super) fn cast(
@@ -260,7 +241,7 @@ impl<'p> Checker<'p> {
         span: &Span,
     ) -> Option<Value> {
         let ty = match self.shape(to)? {
-            Shape::Number(ty) => ty,
+            Shape::Number(ty) if ty != Ty::BIT => ty,
             found => {
                 return self.fail(&to.span, format!("a conversion to {found}"), "expected a number type");
             }
@@ -282,13 +263,13 @@ impl<'p> Checker<'p> {
             value => value,
         };
         Some(Value::Number(match value {
+            Value::Number(bit) if bit.ty() == Ty::BIT => self.number_of_bit(bit, ty, span)?,
             Value::Number(value) if saturating => {
                 let integer = value.ty().integer.max(ty.integer);
                 clamp(Expr::Cast(Box::new(value), Ty { integer, ..ty }), ty)
             }
             Value::Number(value) => Expr::Cast(Box::new(value), ty),
             Value::Constant(_) | Value::Index(_) => self.coerce(value, ty, span)?,
-            Value::Bit(bit) => self.number_of_bit(bit, ty, span)?,
             value => return self.not_a_number(&value, span),
         }))
     }
@@ -297,9 +278,9 @@ impl<'p> Checker<'p> {
     fn number_of_bit(&mut self, bit: Expr, ty: Ty, span: &Span) -> Option<Expr> {
         let one = self.coerce(Value::Constant(Ratio::ONE), ty, span)?;
         let (slot, line) = (self.take_slot(ty.width()), self.line(span));
-        let set = |value| vec![Stmt { line, kind: StmtKind::Assign(Place::Slot(slot), value) }];
+        let set = |value| vec![Stmt { line, kind: StmtKind::Assign(Place::slot(slot), value) }];
         self.emit(span, StmtKind::If(bit, set(one), set(Expr::Constant { raw: 0, ty })));
-        Some(Expr::Variable { slot, ty })
+        Some(Expr::variable(slot, ty))
     }
 
     pub(super) fn fold(&mut self, op: Binary, a: Ratio, b: Ratio, span: &Span) -> Option<Ratio> {
@@ -309,17 +290,17 @@ impl<'p> Checker<'p> {
         };
         let bits = ratio::to_integer(a).zip(ratio::to_integer(b));
         let folded = match op {
-            Binary::Add | Binary::SatAdd => a.checked_add(&b),
-            Binary::Sub | Binary::SatSub => a.checked_sub(&b),
-            Binary::Mul | Binary::SatMul | Binary::RoundMul => a.checked_mul(&b),
-            Binary::Div => a.checked_div(&b),
+            Binary::Plain(Op::Add) | Binary::Saturating(Op::Add) => a.checked_add(&b),
+            Binary::Plain(Op::Sub) | Binary::Saturating(Op::Sub) => a.checked_sub(&b),
+            Binary::Plain(Op::Mul | Op::MulRound) | Binary::Saturating(_) => a.checked_mul(&b),
+            Binary::Plain(Op::Div) => a.checked_div(&b),
             Binary::Rem => {
                 let whole = a.checked_div(&b).and_then(|ratio| b.checked_mul(&ratio.trunc()));
                 whole.and_then(|whole| a.checked_sub(&whole))
             }
-            Binary::BitAnd => bits.map(|(a, b)| Ratio::from_integer(a & b)),
-            Binary::BitOr => bits.map(|(a, b)| Ratio::from_integer(a | b)),
-            Binary::Xor => bits.map(|(a, b)| Ratio::from_integer(a ^ b)),
+            Binary::Plain(Op::And) => bits.map(|(a, b)| Ratio::from_integer(a & b)),
+            Binary::Plain(Op::Or) => bits.map(|(a, b)| Ratio::from_integer(a | b)),
+            Binary::Plain(Op::Xor) => bits.map(|(a, b)| Ratio::from_integer(a ^ b)),
             Binary::Shl => power(b).and_then(|p| a.checked_mul(&p)),
             Binary::Shr => power(b).and_then(|p| a.checked_div(&p)),
             _ => None,

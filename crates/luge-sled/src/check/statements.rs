@@ -1,11 +1,9 @@
 //! Statements.
 
-use super::{Binding, Checker, Shape, Source, Value, View, describe, results::shape_of};
-use crate::{
-    core::{Expr, Place, Shown, Stmt, StmtKind, Ty},
-    lex::Span,
-    syntax::{self, Binary, ExprKind, Name, Printed},
+use super::{
+    Binding, Checker, Expr, Shape, Shown, Span, Stmt, StmtKind, Store, Ty, Value, View, describe, shape_of,
 };
+use crate::syntax::{self, Binary, ExprKind, Name, Type};
 
 impl<'p> Checker<'p> {
     pub(super) fn stmt(&mut self, stmt: &'p syntax::Stmt) {
@@ -54,7 +52,8 @@ impl<'p> Checker<'p> {
             }
             S::Print(parts) => self.print(parts, span),
             S::Write(name, value) => {
-                let value = self.bit(value);
+                let given = self.expr(value);
+                let value = self.as_condition(given, &value.span, "bit");
                 if let Some(tape) = self.tape(name) {
                     self.emit(span, StmtKind::Write(tape, value));
                 }
@@ -83,13 +82,7 @@ impl<'p> Checker<'p> {
         self.fail(&name.span, message, "expected a tape")
     }
 
-    fn let_stmt(
-        &mut self,
-        name: &Name,
-        ty: Option<&syntax::Type>,
-        value: Option<&'p syntax::Expr>,
-        span: &Span,
-    ) {
+    fn let_stmt(&mut self, name: &Name, ty: Option<&Type>, value: Option<&'p syntax::Expr>, span: &Span) {
         let declared = ty.map(|ty| self.shape(ty));
         let shape = declared.clone().flatten();
         // The value is computed before the variable gets a slot in the scope.
@@ -165,10 +158,7 @@ impl<'p> Checker<'p> {
 
     /// Sets all elements to 0 or `false`.
     fn clear(&mut self, to: &View, span: &Span) {
-        let zero = match to.shape.innermost() {
-            Shape::Number(ty) => Value::Number(Expr::Constant { raw: 0, ty }),
-            _ => Value::Bit(Expr::bit(false)),
-        };
+        let zero = Value::Number(Expr::Constant { raw: 0, ty: to.shape.element() });
         match to.shape {
             Shape::Array(..) => self.each(to.shape.n_elements(), span, |var| to.counted(var).set(zero)),
             _ => self.fill(to, zero, span),
@@ -181,22 +171,23 @@ impl<'p> Checker<'p> {
             return;
         };
         match (&to.shape, op) {
-            (Shape::Number(ty), _) => {
+            (Shape::Number(ty), _) if *ty != Ty::BIT => {
                 if let Some(given) = self.assigned(&to, *ty, op, value, [span, &place.span]) {
                     self.fill(&to, Value::Number(given), span);
                 }
                 return;
             }
             (_, None) => {}
-            (Shape::Bit, Some(op)) => {
+            (Shape::Number(_), Some(op)) => {
                 self.error(span, format!("`{}=` on a bit", op.text()), "bits are set with `=`");
             }
             (_, Some(op)) => self
                 .error(span, format!("`{}=` on a whole array", op.text()), "not a number")
                 .remedy("write a loop over its elements"),
         }
-        if to.shape == Shape::Bit {
-            let value = Value::Bit(self.bit(value));
+        if to.shape == Shape::Number(Ty::BIT) {
+            let given = self.expr(value);
+            let value = Value::Number(self.as_condition(given, &value.span, "bit"));
             return self.fill(&to, value, span);
         }
         self.assign_array(to, value, place, span);
@@ -253,15 +244,15 @@ impl<'p> Checker<'p> {
         self.refuse(&place.span, message, "not a variable", "copy it with `let` first")
     }
 
-    fn print(&mut self, parts: &'p [Printed], span: &Span) {
+    fn print(&mut self, parts: &'p [Shown<syntax::Expr>], span: &Span) {
         let mut shown = Vec::new();
         for part in parts {
             if !shown.is_empty() {
                 shown.push(Shown::Text(" ".to_owned()));
             }
             match part {
-                Printed::Text(text) => shown.push(Shown::Text(text.clone())),
-                Printed::Value(expr) => {
+                Shown::Text(text) => shown.push(Shown::Text(text.clone())),
+                Shown::Value(expr) => {
                     if let Some(value) = self.expr(expr) {
                         self.show(value, expr, &mut shown);
                     }
@@ -274,7 +265,7 @@ impl<'p> Checker<'p> {
     fn show(&mut self, value: Value, expr: &syntax::Expr, shown: &mut Vec<Shown>) {
         match value {
             Value::Constant(value) => shown.push(Shown::Text(value.to_string())),
-            Value::Number(value) | Value::Bit(value) => shown.push(Shown::Value(value)),
+            Value::Number(value) => shown.push(Shown::Value(value)),
             Value::Index(affine) => {
                 let ty = Ty { integer: 48, fraction: 0 };
                 shown.extend(self.number_of_index(&affine, ty, &expr.span).map(Shown::Value));
@@ -299,37 +290,23 @@ impl<'p> Checker<'p> {
 }
 
 impl View {
-    /// The first element as the target of an assignment; `None` for features and labels.
-    fn place(&self) -> Option<Place> {
-        match self.source {
-            Source::Slot(slot) => Some(Place::Slot(slot)),
-            Source::Array(array) => Some(Place::Element(array, self.first.clone())),
-            Source::Data => None,
-        }
-    }
-
-    /// The statement that assigns a value of the right type.
+    /// The statement that assigns a value of the right type; `None` for features and labels.
     fn set(&self, value: Value) -> Option<StmtKind> {
         match value {
-            Value::Number(value) | Value::Bit(value) => Some(StmtKind::Assign(self.place()?, value)),
+            Value::Number(value) if self.place.store != Store::Data => {
+                Some(StmtKind::Assign(self.place.clone(), value))
+            }
             _ => None,
         }
     }
 
     /// Its value.
     pub(super) fn value(self) -> Option<Value> {
-        let (ty, value): (Ty, fn(Expr) -> Value) = match self.shape {
-            Shape::Array(..) => return Some(Value::Array(self)),
-            Shape::Number(ty) => (ty, Value::Number),
-            Shape::Bit => (Ty::BIT, Value::Bit),
+        Some(match self.shape {
+            Shape::Array(..) => Value::Array(self),
+            Shape::Number(ty) => Value::Number(Expr::Load(self.place, ty)),
             Shape::Tape => return None,
-        };
-        let index = self.first;
-        Some(value(match self.source {
-            Source::Slot(slot) => Expr::Variable { slot, ty },
-            Source::Array(array) => Expr::Element { array, index, ty },
-            Source::Data => Expr::Data { index, ty },
-        }))
+        })
     }
 }
 

@@ -1,13 +1,10 @@
-//! Types, and the sizes in the signature that come from the data.
+//! Types, and the learner's signature: its parameters and weights, and the sizes in it that come from the data.
 
 use std::fmt;
 
-use super::{Binding, Checker, MAX_NUMBERS, Value};
-use crate::{
-    core::Ty,
-    ratio::Ratio,
-    syntax::{Expr, ExprKind, Type, TypeKind},
-};
+use super::{Affine, Array, Binding, Checker, Index, MAX_NUMBERS, Place, Store, THETA, Ty, Value, View};
+use crate::ratio::Ratio;
+use crate::syntax::{Expr, ExprKind, Learner, Name, Type, TypeKind};
 
 /// The most bits of a number.
 const MAX_WIDTH: u32 = 32;
@@ -15,18 +12,19 @@ const MAX_WIDTH: u32 = 32;
 /// A type with all sizes known.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
-    Bit,
+    /// A number or a bit.
     Number(Ty),
     Array(Box<Shape>, usize),
     Tape,
 }
 
 impl Shape {
-    /// The shape of the innermost elements.
-    pub(super) fn innermost(&self) -> Self {
+    /// The type of the innermost elements.
+    pub(super) fn element(&self) -> Ty {
         match self {
-            Self::Array(element, _) => element.innermost(),
-            shape => shape.clone(),
+            Self::Number(ty) => *ty,
+            Self::Array(element, _) => element.element(),
+            Self::Tape => Ty::BIT,
         }
     }
 
@@ -37,20 +35,11 @@ impl Shape {
             _ => 1,
         }
     }
-
-    /// Bits of a number.
-    pub(super) fn width(&self) -> u32 {
-        match self {
-            Self::Number(ty) => ty.width(),
-            _ => 1,
-        }
-    }
 }
 
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Bit => f.write_str("bit"),
             Self::Number(ty) => write!(f, "{ty}"),
             Self::Array(element, length) => write!(f, "[{element}; {length}]"),
             Self::Tape => f.write_str("tape"),
@@ -62,7 +51,7 @@ impl<'p> Checker<'p> {
     /// The shape of a type; `None` if it has an error, which is reported.
     pub(super) fn shape(&mut self, ty: &Type) -> Option<Shape> {
         Some(match &ty.kind {
-            TypeKind::Bit => Shape::Bit,
+            TypeKind::Bit => Shape::Number(Ty::BIT),
             TypeKind::Tape => Shape::Tape,
             TypeKind::Fix(integer, fraction) => {
                 let (integer, fraction) = (self.integer(integer), self.integer(fraction));
@@ -150,5 +139,79 @@ impl<'p> Checker<'p> {
             self.error(&size.span, message, format!("{wanted} here"))
                 .remedy("write a name such as M, I or F in its place to take it from the data");
         }
+    }
+
+    /// Binds the sizes that the signature names, and returns the bindings of the parameters.
+    pub(super) fn parameters(&mut self, learner: &'p Learner, format: Ty) -> Vec<(&'p Name, Binding)> {
+        let (features, labels) = match &learner.parameters[..] {
+            [features] => (features, None),
+            [features, labels] => (features, Some(labels)),
+            parameters => {
+                let message = format!(
+                    "a learner takes features, and labels if it has some; this one takes {} parameters",
+                    parameters.len()
+                );
+                let help = "write it as `(x: [fix<I,F>; M], y: fix<I,F>)`, or without `y`";
+                self.error(&learner.name.span, message, "expected one or two").remedy(help);
+                return Vec::new();
+            }
+        };
+        let (n_features, n_labels) = (self.sizes.n_features, self.sizes.n_labels);
+        self.unify_array(&features.1, n_features, "features", format);
+        let number = Box::new(Shape::Number(format));
+        let view = |first: usize, shape: Shape| {
+            let known = Affine::constant(i64::try_from(first).unwrap_or(i64::MAX));
+            let index = Index { known, computed: Vec::new() };
+            Binding::Data(View { place: Place { store: Store::Data, index }, shape })
+        };
+        let mut bound = vec![(&features.0, view(0, Shape::Array(number.clone(), n_features)))];
+        let Some(labels) = labels else { return bound };
+        let scalar = !matches!(labels.1.kind, TypeKind::Array(..));
+        if scalar {
+            self.unify_format(&labels.1, format);
+            if n_labels != 1 {
+                let message =
+                    format!("the data have {n_labels} labels, but `{}` is a single one", labels.0.text);
+                self.error(&labels.1.span, message, "one label")
+                    .remedy("make it an array such as `[fix<I,F>; K]`");
+            }
+        } else {
+            self.unify_array(&labels.1, n_labels, "labels", format);
+        }
+        let label = if scalar { *number } else { Shape::Array(number, n_labels) };
+        bound.push((&labels.0, view(n_features, label)));
+        bound
+    }
+
+    /// Reports settings that are not constants of the file.
+    pub(super) fn settings_have_constants(&mut self) {
+        for (name, _) in &self.settings.0 {
+            if !self.program.constants.iter().any(|(constant, _)| constant.text == *name) {
+                let known: Vec<&str> = self.program.constants.iter().map(|(c, _)| c.text.as_str()).collect();
+                let help = match known[..] {
+                    [] => "the file has none: write `const NAME = 1;` at its top".to_owned(),
+                    _ => format!("the file has {}", known.join(", ")),
+                };
+                self.error(&(0..0), format!("there is no constant `{name}` to set"), "").remedy(help);
+            }
+        }
+    }
+
+    pub(super) fn theta(&mut self, learner: &'p Learner, format: Ty) {
+        let (name, ty) = &learner.result;
+        let binding = match self.shape(ty) {
+            Some(shape @ Shape::Array(..)) if shape.element() == format => {
+                let length = shape.n_elements();
+                self.made.n_numbers += length;
+                self.made.core.arrays.push(Array { width: format.width(), length });
+                Binding::Variable(View { place: Place::first(Store::Array(THETA)), shape })
+            }
+            Some(found) => {
+                let message = format!("the weights must be an array of the data's type, {format}");
+                Binding::Value(self.fail(&ty.span, message, format!("this is {found}")))
+            }
+            None => Binding::Value(None),
+        };
+        self.bind(name, binding);
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use luge_circuit::{Affine, Literal};
+use luge_circuit::{Affine, Literal, RegisterId};
 
 use super::{Compiler, Counter, MAX_DEPTH, Step, Word};
-use crate::core::{ArrayId, Index, Place};
+use crate::core::{Index, Place, Store};
 
 /// The elements that an index can refer to, and the condition for each.
 type Lines = Vec<(usize, Literal)>;
@@ -32,12 +32,11 @@ impl Compiler<'_> {
         }
         for (part, word) in index.computed.iter().zip(&computed) {
             let (sign, size) = (word[word.len() - 1], &word[..word.len() - 1]);
-            let inside = self.decoded(size, part.bound);
+            let inside = self.decoded(size, usize::try_from(part.bound).unwrap_or(usize::MAX));
             let inside: Vec<Literal> = inside.iter().map(|&is| self.b.and([is, !sign])).collect();
             let some = self.b.sum(inside.iter().copied());
             self.reject(!some);
-            let stride = i64::try_from(part.stride).unwrap_or(i64::MAX);
-            lines = self.combined(&lines, &inside, |at| stride * at);
+            lines = self.combined(&lines, &inside, |at| part.stride * at);
         }
         let inside = |(at, when): (i64, Literal)| Some((usize::try_from(at).ok()?, when));
         Ok(lines.into_iter().filter_map(inside).collect())
@@ -83,52 +82,48 @@ impl Compiler<'_> {
         (0..n_bits).map(bit).collect()
     }
 
-    pub(super) fn element(&mut self, array: ArrayId, index: &Index) -> Step<Word> {
-        let lines = self.lines(index)?;
-        let n_elements = self.arrays[array].len();
-        let mut words = Vec::new();
-        for (at, when) in lines.into_iter().filter(|line| line.0 < n_elements) {
-            let registers = self.arrays[array][at].clone();
-            words.push((when, self.read_word(&registers)));
+    /// The registers of an element, or of a slot; `None` if there is no such element.
+    fn registers(&self, store: Store, at: usize) -> Option<Vec<RegisterId>> {
+        match store {
+            Store::Slot(slot) => Some(self.slots[slot].clone()),
+            Store::Array(array) => self.arrays[array].get(at).cloned(),
+            Store::Data => None,
         }
-        Ok(self.chosen(&words, self.core.arrays[array].width as usize))
     }
 
-    /// A number of the held sample; 0 before the first is taken.
-    pub(super) fn datum(&mut self, index: &Index, n_bits: usize) -> Step<Word> {
-        let lines = self.lines(index)?;
+    /// A number of the held sample, if there are so many.
+    fn datum(&mut self, at: usize, n_bits: usize) -> Option<Word> {
         let (n_features, n_labels) = (self.core.n_features, self.core.n_labels);
+        let bit = |bit: usize| match at.checked_sub(n_features) {
+            None => self.b.feature(at * n_bits + bit),
+            Some(label) => self.b.label(label * n_bits + bit),
+        };
+        (at < n_features + n_labels).then(|| (0..n_bits).map(bit).collect())
+    }
+
+    /// The value at a place. Features and labels are 0 before the first sample is taken.
+    pub(super) fn load(&mut self, place: &Place, n_bits: usize) -> Step<Word> {
         let mut words = Vec::new();
-        for (at, when) in lines.into_iter().filter(|line| line.0 < n_features + n_labels) {
-            let bit = |bit: usize| match at.checked_sub(n_features) {
-                None => self.b.feature(at * n_bits + bit),
-                Some(label) => self.b.label(label * n_bits + bit),
+        for (at, when) in self.lines(&place.index)? {
+            let word = match place.store {
+                Store::Data => self.datum(at, n_bits),
+                store => self.registers(store, at).map(|word| self.read_word(&word)),
             };
-            let word: Word = (0..n_bits).map(bit).collect();
-            words.push((when, word));
+            words.extend(word.map(|word| (when, word)));
         }
-        let begun = self.has_begun();
+        let begun = if place.store == Store::Data { self.has_begun() } else { Literal::TRUE };
         let word = self.chosen(&words, n_bits);
         Ok(word.into_iter().map(|bit| self.b.and([bit, begun])).collect())
     }
 
     /// Assigns a value to a variable or an element.
     pub(super) fn assign(&mut self, place: &Place, value: Word) -> Step<()> {
-        match place {
-            Place::Slot(slot) => {
-                let word = self.slots[*slot].clone();
-                self.write_word(&word, &value);
-            }
-            Place::Element(array, index) => {
-                self.live.push(value);
-                let lines = self.lines(index)?;
-                let value = self.live.pop().unwrap_or_default();
-                let n_elements = self.arrays[*array].len();
-                for (at, when) in lines.into_iter().filter(|line| line.0 < n_elements) {
-                    for (bit, register) in self.arrays[*array][at].clone().into_iter().enumerate() {
-                        self.write(register, when, value[bit]);
-                    }
-                }
+        self.live.push(value);
+        let lines = self.lines(&place.index)?;
+        let value = self.live.pop().unwrap_or_default();
+        for (at, when) in lines {
+            for (register, &bit) in self.registers(place.store, at).into_iter().flatten().zip(&value) {
+                self.write(register, when, bit);
             }
         }
         Ok(())

@@ -29,11 +29,10 @@ impl Compiler<'_> {
             StmtKind::If(condition, then, otherwise) => self.branch(condition, then, otherwise),
             StmtKind::While { before, condition, body } => self.while_loop(before, condition, body),
             StmtKind::For(body) => self.for_loop(body),
-            StmtKind::Repeat { times: 0, .. } => Ok(()),
             StmtKind::Repeat { times, body, .. } => {
                 self.may_cut()?;
                 let n_values = usize::try_from(*times).unwrap_or(usize::MAX);
-                let bounds = [0, i64::try_from(*times).unwrap_or(i64::MAX)].map(Affine::constant);
+                let bounds = [0, *times].map(Affine::constant);
                 let counter = self.counter("repeat", 0, n_values);
                 self.counted(counter, &bounds, None, body)
             }

@@ -2,36 +2,24 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{
-    Generator,
-    graph::{Arrow, Node},
-    lanes::Crossing,
-    plan::Side,
-    position::Pos,
-    tapes::Tape,
-};
+use super::{Arrow, Crossing, Generator, Node, Pos, Side, Tape, n_symbols};
 
 /// What one step of an automaton does.
 #[derive(Clone)]
 pub(super) struct Act<S> {
     writes: Vec<(Tape, u8)>,
     moves: Vec<(Tape, i8)>,
-    next: Next<S>,
-}
-
-#[derive(Clone)]
-enum Next<S> {
-    State(S),
-    Exit(usize),
+    /// The next state, or an exit.
+    next: Result<S, usize>,
 }
 
 impl<S> Act<S> {
     pub(super) fn go(moves: &[(Tape, i8)], next: S) -> Self {
-        Self { writes: Vec::new(), moves: moves.to_vec(), next: Next::State(next) }
+        Self { writes: Vec::new(), moves: moves.to_vec(), next: Ok(next) }
     }
 
     pub(super) fn exit(exit: usize) -> Self {
-        Self { writes: Vec::new(), moves: Vec::new(), next: Next::Exit(exit) }
+        Self { writes: Vec::new(), moves: Vec::new(), next: Err(exit) }
     }
 
     pub(super) fn writing(mut self, tape: Tape, bit: u8) -> Self {
@@ -218,20 +206,18 @@ impl Generator<'_> {
     }
 
     /// A track with these events, the last of which is its end. Brings the ruler's head home.
-    pub(super) fn track(&mut self, events: Vec<u32>) -> Track {
-        let track = self.new_track(events);
-        self.track_from_home(track)
-    }
-
-    /// The same with a ruler, however short the track is.
-    pub(super) fn ruled_track(&mut self, events: Vec<u32>) -> Track {
-        let track = self.new_ruled_track(events);
-        self.track_from_home(track)
+    pub(super) fn track(&mut self, events: Vec<u32>, needs_ruler: bool) -> Track {
+        let track = self.new_track(events, needs_ruler);
+        if let Some(ruler) = track.ruler() {
+            self.bring_home(ruler);
+        }
+        self.settle();
+        track
     }
 
     /// The same, but it starts at the ruler's far end if the head is there.
     pub(super) fn track_from_here(&mut self, events: Vec<u32>) -> Track {
-        let track = self.new_track(events);
+        let track = self.new_track(events, false);
         let Some(ruler) = track.ruler() else { return track };
         if let Some(waiting) = self.pos.rulers.get(&ruler) {
             let mut back = track.reversed();
@@ -247,30 +233,17 @@ impl Generator<'_> {
         track
     }
 
-    fn new_track(&mut self, mut events: Vec<u32>) -> Track {
+    fn new_track(&mut self, mut events: Vec<u32>, needs_ruler: bool) -> Track {
         events.retain(|&event| event > 0);
         events.sort_unstable();
         events.dedup();
         let total = events.last().copied().unwrap_or(0);
-        if total <= 2 {
+        if total <= 2 && !needs_ruler {
             return Track { ruler: None, marks: (1..=total).collect(), events, total, far: false };
         }
-        self.new_ruled_track(events)
-    }
-
-    fn new_ruled_track(&mut self, events: Vec<u32>) -> Track {
-        let total = events.last().copied().unwrap_or(0);
         *self.demand.profiles.entry(events.clone()).or_default() += self.weight();
-        let Side { tape, direction, marks } = self.plan.side(&events);
+        let Side { tape, direction, marks } = self.plan.rulers.find(&events, Tape::Ruler);
         Track { ruler: Some((tape, direction)), marks, events, total, far: false }
-    }
-
-    fn track_from_home(&mut self, track: Track) -> Track {
-        if let Some(ruler) = track.ruler() {
-            self.bring_home(ruler);
-        }
-        self.settle();
-        track
     }
 
     /// Brings the head of a ruler home.
@@ -308,7 +281,7 @@ impl Generator<'_> {
                 [Tape::Marks].into_iter().chain((0..self.plan.needs.places).map(Tape::Place)).collect()
             }
             Tape::Product => vec![Tape::Bound],
-            tape if self.plan.has_origin(tape) => vec![tape.origin()],
+            tape if self.plan.origins.contains(&tape) => vec![tape.origin()],
             _ => Vec::new(),
         }
     }
@@ -346,8 +319,8 @@ impl Generator<'_> {
                 view.bits = bits;
                 let act = step(&state, &mut view);
                 let next = match act.next {
-                    Next::Exit(exit) => exits[exit],
-                    Next::State(next) => *nodes.entry(next.clone()).or_insert_with(|| {
+                    Err(exit) => exits[exit],
+                    Ok(next) => *nodes.entry(next.clone()).or_insert_with(|| {
                         queue.push_back(next);
                         self.graph.add(self.line)
                     }),
@@ -421,13 +394,15 @@ impl Generator<'_> {
         self.defer(|generator| (0..n_steps).for_each(|_| generator.single_step(moves, write)));
     }
 
-    /// Moves heads until the tape shows a symbol; not at all if it shows the symbol already.
-    pub(super) fn until(&mut self, tape: Tape, mark: u8, moves: &[(Tape, i8)]) {
+    /// Moves heads until the tape shows one of these symbols; not at all if it shows one already.
+    pub(super) fn until(&mut self, tape: Tape, symbols: &[u8], moves: &[(Tape, i8)]) {
         let from = self.here();
         let next = self.new_node();
-        let again = self.moving(Arrow::to(from).read(tape, 1 - mark), moves);
-        self.graph.arrow(from, again);
-        self.graph.arrow(from, Arrow::to(next).read(tape, mark));
+        for symbol in 0..n_symbols(tape) {
+            let found = symbols.contains(&symbol);
+            let arrow = if found { Arrow::to(next) } else { self.moving(Arrow::to(from), moves) };
+            self.graph.arrow(from, arrow.read(tape, symbol));
+        }
         self.cur = next;
     }
 

@@ -7,56 +7,10 @@
 
 mod schedule;
 
-pub(super) use schedule::difference;
+pub(super) use schedule::{Kind, Sym, difference};
 
-use super::{
-    Generator,
-    automaton::{Act, Track, View, Walker},
-    graph::Node,
-    lanes::Crossing,
-    position::{Head, Spot},
-    tapes::Tape,
-};
-use crate::core::Op;
+use super::{Act, Crossing, Generator, Head, Node, Spot, Tape, Target, Track, View, Walker};
 use schedule::Schedule;
-
-/// An expression that one pass computes. Its leaves are the operands in order.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) enum Sym {
-    /// The next operand.
-    Leaf,
-    /// All bits are equal, except perhaps the lowest.
-    Uniform { first: u8, rest: u8 },
-    /// A sum.
-    Add(Box<Self>, Box<Self>),
-    /// A difference.
-    Sub(Box<Self>, Box<Self>),
-    /// `And`, `Or` or `Xor`, bit by bit.
-    Bitwise(Op, Box<Self>, Box<Self>),
-    /// The negative.
-    Negate(Box<Self>),
-    /// A shift to the left; if negative, to the right.
-    Shift(Box<Self>, i64),
-    /// The given number of bits, the last of which is repeated.
-    Wrap(Box<Self>, u32),
-    /// Whether the first is less: a verdict without bits.
-    Less(Box<Self>, Box<Self>),
-    /// Whether both are equal: a verdict without bits.
-    Equal(Box<Self>, Box<Self>),
-}
-
-impl Sym {
-    /// The number of parts that remember something, without comparisons.
-    pub(super) fn n_carries(&self) -> usize {
-        match self {
-            Self::Leaf | Self::Uniform { .. } => 0,
-            Self::Add(a, b) | Self::Sub(a, b) => a.n_carries() + b.n_carries() + 1,
-            Self::Bitwise(_, a, b) | Self::Less(a, b) | Self::Equal(a, b) => a.n_carries() + b.n_carries(),
-            Self::Negate(a) | Self::Wrap(a, _) => a.n_carries() + 1,
-            Self::Shift(a, _) => a.n_carries(),
-        }
-    }
-}
 
 /// A word that a pass reads. A word on `product` is cleared.
 #[derive(Clone, PartialEq, Debug)]
@@ -83,8 +37,8 @@ pub(super) enum Tail {
 pub(super) struct Pass<'a> {
     pub(super) root: &'a Sym,
     pub(super) operands: &'a [Operand],
-    /// Where the result is written, and its width.
-    pub(super) target: Option<(&'a Spot, u32)>,
+    /// Where the result is written.
+    pub(super) target: Option<&'a Target<'a>>,
     /// The bits of the result before it is written.
     pub(super) width: u32,
     pub(super) tail: Tail,
@@ -101,11 +55,8 @@ impl Generator<'_> {
     /// Makes a pass. Returns the node after it, or one node for each verdict if it branches.
     pub(super) fn pass(&mut self, pass: &Pass<'_>) -> Vec<Node> {
         let mut places: Vec<Spot> = pass.operands.iter().map(|operand| operand.spot.clone()).collect();
-        if let Some((spot, _)) = pass.target
-            && !places.iter().any(|place| place.tape == spot.tape)
-        {
-            places.push(spot.clone());
-        }
+        let target = pass.target.map(|target| &target.spot);
+        places.extend(target.filter(|spot| !places.iter().any(|place| place.tape == spot.tape)).cloned());
         self.approach_all(&places);
         let schedule = Schedule::new(pass);
         let track = self.track_from_here(schedule.events());
@@ -141,7 +92,7 @@ impl Generator<'_> {
 
     /// Whether a head may stay where a pass leaves it: on the next element.
     fn is_movable(&self, walker: &Walker, pass: &Pass<'_>) -> bool {
-        let target = pass.target.map(|(spot, _)| spot);
+        let target = pass.target.map(|target| &target.spot);
         let filled = matches!(pass.tail, Tail::Relu | Tail::Clamp);
         if filled && target.is_some_and(|spot| spot.tape == walker.tape) {
             return false;

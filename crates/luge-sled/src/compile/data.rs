@@ -1,18 +1,15 @@
-//! Moves of the head on the data: from number to number, from sample to sample, and back.
+//! Moves of the head on the data: from number to number, from sample to sample, and back. On a stream the memory holds
+//! one batch, and `take` moves to its next sample or waits for the next batch.
 
-use super::{
-    Generator,
-    graph::Arrow,
-    position::Head,
-    tapes::{END, FEATURE, LABEL, Tape},
-};
-use crate::core::Affine;
+use luge_machine::SampleUse;
+
+use super::{Affine, Arrow, END, FEATURE, Generator, Head, LABEL, Tape};
 
 /// The most numbers that the head moves without counting them.
 const NEAR: i64 = 3;
 
-pub(super) const LEFT: [(Tape, i8); 1] = [(Tape::Data, -1)];
-pub(super) const RIGHT: [(Tape, i8); 1] = [(Tape::Data, 1)];
+const LEFT: [(Tape, i8); 1] = [(Tape::Data, -1)];
+const RIGHT: [(Tape, i8); 1] = [(Tape::Data, 1)];
 
 impl Generator<'_> {
     pub(super) fn n_numbers(&self) -> i64 {
@@ -20,18 +17,9 @@ impl Generator<'_> {
     }
 
     /// Moves until one of these marks; not at all if one of them is under the head already.
-    pub(super) fn until_marks(&mut self, direction: [(Tape, i8); 1], until: &[u8]) {
-        let from = self.fresh_node();
-        let next = self.new_node();
-        for mark in 0..4 {
-            let arrow = if until.contains(&mark) {
-                Arrow::to(next)
-            } else {
-                self.moving(Arrow::to(from), &direction)
-            };
-            self.graph.arrow(from, arrow.read(Tape::Marks, mark));
-        }
-        self.cur = next;
+    pub(super) fn until_marks(&mut self, direction: [(Tape, i8); 1], marks: &[u8]) {
+        self.fresh_node();
+        self.until(Tape::Marks, marks, &direction);
     }
 
     /// Moves to the next number, or to the one before.
@@ -209,5 +197,48 @@ impl Generator<'_> {
         self.graph.arrow(from, Arrow::to(first).read(Tape::Marks, FEATURE));
         self.graph.arrow(from, Arrow::to(end).read(Tape::Marks, END));
         [first, end]
+    }
+
+    /// Moves from the marker to where the program begins: to the first sample or, on a stream, behind a batch that is used up.
+    pub(super) fn find_data(&mut self) {
+        self.single_step(&[(Tape::Data, 1)], None);
+        if self.core.takes {
+            self.until_marks(RIGHT, &[END]);
+            self.pos.put(Tape::Data, Head::At(Affine::constant(self.n_numbers())));
+        }
+    }
+
+    /// Moves to the next sample. Behind the last of a batch the machine takes a batch and latches its labels, on the way back to
+    /// the first sample.
+    pub(super) fn take_sample(&mut self) {
+        self.go_behind_sample();
+        let from = self.here();
+        let [next, take, latch, back] = [(); 4].map(|()| self.new_node());
+        self.graph.arrow(from, Arrow::to(next).read(Tape::Marks, FEATURE));
+        self.graph.arrow(from, Arrow::to(take).read(Tape::Marks, END));
+        self.graph.entries[take].samples = SampleUse::Take;
+        self.graph.entries[latch].samples = SampleUse::Latch;
+        // A batch has at least two numbers of two bits, so these steps end inside it.
+        for (from, to) in [(take, latch), (latch, back)] {
+            let arrow = self.moving(Arrow::to(to), &LEFT);
+            self.graph.arrow(from, arrow);
+        }
+        self.cur = back;
+        self.until_marks(LEFT, &[END]);
+        self.single_step(&RIGHT, None);
+        self.jump(next);
+        self.cur = next;
+        self.pos.put(Tape::Data, Head::At(Affine::default()));
+    }
+
+    /// Moves right behind the current sample.
+    pub(super) fn go_behind_sample(&mut self) {
+        let behind = Head::At(Affine::constant(self.n_numbers()));
+        if self.pos.head(Tape::Data) == Head::Anywhere {
+            self.want(Tape::Data, behind.clone());
+        } else {
+            self.next_sample();
+        }
+        self.pos.put(Tape::Data, behind);
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use luge_machine::{MachineBuilder, Move, Pattern, SampleUse, StateId, SymbolId, Write};
 
-use super::tapes::Tape;
+use super::Tape;
 
 pub(super) type Node = usize;
 
@@ -72,20 +72,21 @@ pub(super) enum Shape {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Entry {
-    arrows: Vec<Arrow>,
-    shape: Shape,
-    samples: SampleUse,
-    line: u32,
+pub(super) struct Entry {
+    pub(super) arrows: Vec<Arrow>,
+    pub(super) shape: Shape,
+    /// What the state does with the current sample.
+    pub(super) samples: SampleUse,
+    pub(super) line: u32,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Graph {
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
 }
 
 /// The number of symbols of a tape.
-fn n_symbols(tape: Tape) -> u8 {
+pub(super) fn n_symbols(tape: Tape) -> u8 {
     if tape == Tape::Marks { 4 } else { 2 }
 }
 
@@ -98,13 +99,8 @@ impl Graph {
         self.entries.len() - 1
     }
 
-    pub(super) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.entries.len()
-    }
-
-    /// Removes all states from this one on. No state before it may lead there.
-    pub(super) fn truncate(&mut self, len: usize) {
-        self.entries.truncate(len);
     }
 
     /// The lines with the most states, as text.
@@ -121,10 +117,6 @@ impl Graph {
 
     pub(super) fn arrow(&mut self, from: Node, arrow: Arrow) {
         self.entries[from].arrows.push(arrow);
-    }
-
-    pub(super) fn arrows(&self, node: Node) -> &[Arrow] {
-        &self.entries[node].arrows
     }
 
     /// The number of vertices of a state: one for each combination of the symbols that it reads.
@@ -150,28 +142,10 @@ impl Graph {
         arrows.flat_map(Arrow::tapes).collect()
     }
 
-    /// Skips the empty steps of some states.
-    pub(super) fn tidy(&mut self, nodes: &[Node]) {
-        nodes.iter().for_each(|&node| self.skip_empty_steps_of(node));
-    }
-
-    pub(super) fn line(&self, node: Node) -> u32 {
-        self.entries[node].line
-    }
-
-    pub(super) fn finish(&mut self, node: Node, shape: Shape) {
-        self.entries[node].shape = shape;
-    }
-
-    /// Sets what a state does with the current sample.
-    pub(super) fn uses(&mut self, node: Node, samples: SampleUse) {
-        self.entries[node].samples = samples;
-    }
-
     /// Reduces states and rules. Runs stay the same, with fewer steps.
     pub(super) fn shrink(&mut self) {
         self.merge_rules();
-        self.skip_empty_steps();
+        (0..self.len()).for_each(|node| self.skip_empty_steps(node));
         self.keep_reachable();
         self.merge_equal();
         self.merge_rules();
@@ -203,12 +177,8 @@ impl Graph {
         }
     }
 
-    /// Replaces rules that neither write nor move by those of the next state.
-    fn skip_empty_steps(&mut self) {
-        (0..self.len()).for_each(|node| self.skip_empty_steps_of(node));
-    }
-
-    fn skip_empty_steps_of(&mut self, node: Node) {
+    /// Replaces rules of a state that neither write nor move by those of the next state.
+    pub(super) fn skip_empty_steps(&mut self, node: Node) {
         // Each round follows empty steps one step further; a cycle of them stays.
         for _ in 0..64 {
             let Some(arrows) = self.followed(node) else { break };

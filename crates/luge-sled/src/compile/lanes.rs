@@ -2,12 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::{
-    Generator,
-    automaton::{Act, Track, Walker},
-    graph::{Arrow, Node},
-    tapes::Tape,
-};
+use super::{Act, Arrow, Generator, Node, Tape, Track, Walker};
 
 /// A part of the graph with one entry and one exit, and the tapes that it uses.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -242,7 +237,7 @@ impl Generator<'_> {
         let mut size = 1;
         for fragment in [a, b] {
             let inside = self.graph.between(fragment.entry, fragment.exit);
-            self.graph.tidy(&inside);
+            inside.iter().for_each(|&node| self.graph.skip_empty_steps(node));
             let inside = self.graph.between(fragment.entry, fragment.exit);
             size *= inside.iter().map(|&node| self.graph.n_vertices(node)).sum::<u64>();
         }
@@ -256,7 +251,7 @@ impl Generator<'_> {
             let mut rules = Vec::new();
             let stays = |node: Node| vec![Arrow::to(node)];
             let of = |node: Node, exit: Node| {
-                if node == exit { stays(node) } else { self.graph.arrows(node).to_vec() }
+                if node == exit { stays(node) } else { self.graph.entries[node].arrows.clone() }
             };
             for first in of(both.0, a.exit) {
                 for second in of(both.1, b.exit) {

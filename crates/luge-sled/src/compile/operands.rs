@@ -1,14 +1,10 @@
-//! Splits expressions into bit-serial passes: what fits into one pass stays a tree, and the rest is first computed into
-//! temporaries.
+//! Numbers. Expressions are split into bit-serial passes: what fits into one pass stays a tree, and the rest is first
+//! computed into temporaries.
 
 use super::{
-    Generator,
-    bit_serial::{Operand, Pass, Sym, Tail},
-    plan::Object,
-    position::{Spot, Walk},
-    tapes::Tape,
+    BranchEnd, Computed, Expr, Generator, Index, Kind, Object, Op, Operand, Pass, Place, Slot, Spot, Store,
+    Summand, Sym, Tail, Tape, Walk,
 };
-use crate::core::{Computed, Expr, Index, Op, Place, Slot};
 
 /// An expression that one pass computes from its leaves, which are in the order of `sym`.
 pub(super) struct Tree<'e> {
@@ -20,8 +16,6 @@ struct Leaf<'e> {
     expr: &'e Expr,
     /// Whether the expression is not stored and must be computed first.
     hard: bool,
-    /// When its head starts.
-    start: i64,
 }
 
 /// The most parts of one pass that remember something. Each doubles the states.
@@ -32,21 +26,20 @@ const MAX_LEAVES: usize = 3;
 
 impl<'e> Tree<'e> {
     fn leaf(expr: &'e Expr, hard: bool) -> Self {
-        Self { sym: Sym::Leaf, leaves: vec![Leaf { expr, hard, start: 0 }] }
+        Self { sym: Sym::new(Kind::Leaf), leaves: vec![Leaf { expr, hard }] }
     }
 
-    fn unary(self, operator: impl FnOnce(Box<Sym>) -> Sym) -> Self {
-        Self { sym: operator(Box::new(self.sym)), ..self }
+    fn unary(self, operator: Kind) -> Self {
+        Self { sym: self.sym.unary(operator), ..self }
     }
 
-    fn binary(mut self, other: Self, operator: impl FnOnce(Box<Sym>, Box<Sym>) -> Sym) -> Self {
+    fn binary(mut self, other: Self, operator: Kind) -> Self {
         self.leaves.extend(other.leaves);
-        self.unary(|sym| operator(sym, Box::new(other.sym)))
+        Self { sym: self.sym.binary(other.sym, operator), ..self }
     }
 
-    fn shifted(mut self, by: i64) -> Self {
-        self.leaves.iter_mut().for_each(|leaf| leaf.start += by);
-        self.unary(|sym| Sym::Shift(sym, by))
+    fn shifted(self, by: i64) -> Self {
+        Self { sym: self.sym.shifted(by), ..self }
     }
 
     /// The number of parts that remember something, and of leaves.
@@ -63,7 +56,7 @@ impl<'e> Tree<'e> {
 
 /// Whether a number is stored somewhere.
 pub(super) fn is_word(expr: &Expr) -> bool {
-    matches!(expr, Expr::Constant { .. } | Expr::Variable { .. } | Expr::Element { .. } | Expr::Data { .. })
+    matches!(expr, Expr::Constant { .. } | Expr::Load(..))
 }
 
 /// The tree of an expression.
@@ -71,14 +64,14 @@ pub(super) fn tree(expr: &Expr) -> Tree<'_> {
     let width = expr.ty().width();
     match expr {
         Expr::Constant { raw: raw @ -2..=1, .. } => {
-            let sym = Sym::Uniform { first: u8::from(raw & 1 == 1), rest: u8::from(*raw < 0) };
-            Tree { sym, leaves: Vec::new() }
+            let kind = Kind::Uniform { first: u8::from(raw & 1 == 1), rest: u8::from(*raw < 0) };
+            Tree { sym: Sym::new(kind), leaves: Vec::new() }
         }
         expr if is_word(expr) => Tree::leaf(expr, false),
         Expr::Negate(e) => {
             let inner = tree(e);
             let inner = if inner.sym.n_carries() < MAX_CARRIES { inner } else { Tree::leaf(e, true) };
-            inner.unary(Sym::Negate)
+            inner.unary(Kind::Negate)
         }
         Expr::Binary(op @ (Op::Add | Op::Sub | Op::And | Op::Or | Op::Xor), a, b) => {
             let (mut left, mut right) = (tree(a), tree(b));
@@ -92,11 +85,12 @@ pub(super) fn tree(expr: &Expr) -> Tree<'_> {
             if !left.fits(&right, own) {
                 right = Tree::leaf(b, true);
             }
-            left.binary(right, |left, right| match op {
-                Op::Add => Sym::Add(left, right),
-                Op::Sub => Sym::Sub(left, right),
-                op => Sym::Bitwise(*op, left, right),
-            })
+            let kind = match op {
+                Op::Add => Kind::Add,
+                Op::Sub => Kind::Sub,
+                op => Kind::Bitwise(*op),
+            };
+            left.binary(right, kind)
         }
         // A number that is shifted out completely is still read, so that its indices are checked.
         Expr::Shl(e, by) => tree(e).shifted(i64::from((*by).min(width))),
@@ -122,18 +116,18 @@ pub(super) fn comparison<'e>(op: Op, a: &'e Expr, b: &'e Expr) -> Tree<'e> {
     if !left.fits(&right, 0) {
         right = Tree::leaf(b, true);
     }
-    left.binary(right, if op == Op::Equal { Sym::Equal } else { Sym::Less })
+    left.binary(right, if op == Op::Equal { Kind::Equal } else { Kind::Less })
 }
 
 /// The tree of a sign-extended expression.
 fn extended(expr: &Expr) -> Tree<'_> {
     let width = expr.ty().width();
     let inner = tree(expr);
-    match inner.sym {
+    match inner.sym.kind() {
         // The upper bits of a wider word may have been dropped.
-        Sym::Leaf if inner.leaves[0].expr.ty().width() <= width => inner,
-        Sym::Uniform { .. } => inner,
-        _ if inner.sym.n_carries() < MAX_CARRIES => inner.unary(|sym| Sym::Wrap(sym, width)),
+        Some(Kind::Leaf) if inner.leaves[0].expr.ty().width() <= width => inner,
+        Some(Kind::Uniform { .. }) => inner,
+        _ if inner.sym.n_carries() < MAX_CARRIES => inner.unary(Kind::Wrap(width)),
         _ => Tree::leaf(expr, true),
     }
 }
@@ -148,7 +142,7 @@ pub(super) struct Target<'e> {
 }
 
 impl Generator<'_> {
-    /// Allocates a temporary whose tape is none of these.
+    /// Allocates a temporary whose tape is none of these. It is freed when `taken` is set back.
     pub(super) fn temporary(&mut self, width: u32, avoid: &[Tape]) -> Slot {
         for number in 0.. {
             if self.taken.contains(&number) {
@@ -163,12 +157,6 @@ impl Generator<'_> {
         unreachable!("some temporary is on another tape")
     }
 
-    pub(super) fn free(&mut self, slots: &[Slot]) {
-        for slot in slots {
-            self.taken.remove(&(slot - self.core.widths.len()));
-        }
-    }
-
     /// The word of a variable or a temporary.
     pub(super) fn slot_spot(&mut self, slot: Slot, width: u32) -> Spot {
         let n_slots = self.core.widths.len();
@@ -177,18 +165,15 @@ impl Generator<'_> {
     }
 
     /// Computes the computed parts of an index. The run is rejected if one is out of bounds.
-    fn walks(&mut self, index: &Index, temporaries: &mut Vec<Slot>) -> Vec<Walk> {
-        let n_slots = self.core.widths.len();
+    fn walks(&mut self, index: &Index) -> Vec<Walk> {
         let mut walks = Vec::new();
-        for Computed { value, bound, stride } in &index.computed {
+        for &Computed { ref value, bound, stride } in &index.computed {
             let ty = value.ty();
             let slot = self.temporary(ty.width(), &[]);
-            temporaries.push(slot);
-            self.assign(&Place::Slot(slot), value);
-            let number = Expr::Variable { slot, ty };
+            self.assign(&Place::slot(slot), value);
+            let number = Expr::variable(slot, ty);
             let below = |raw: i64| Expr::binary(Op::Less, number.clone(), Expr::Constant { raw, ty });
             let mut outside = below(0);
-            let bound = i64::try_from(*bound).unwrap_or(i64::MAX);
             if bound <= ty.largest() {
                 outside = Expr::binary(Op::Or, outside, below(bound).not());
             }
@@ -196,48 +181,36 @@ impl Generator<'_> {
             self.resume(branches.holds);
             self.jump_to_reject();
             self.resume(branches.fails);
-            let temporary = slot - n_slots;
-            self.unwalked.insert(temporary);
-            let stride = i64::try_from(*stride).unwrap_or(i64::MAX);
-            walks.push(Walk { temporary, width: ty.width(), stride });
+            self.unwalked.insert(slot);
+            walks.push(Walk { slot, width: ty.width(), stride });
         }
         walks
     }
 
-    pub(super) fn place_spot(&mut self, place: &Place, width: u32, temporaries: &mut Vec<Slot>) -> Spot {
-        match place {
-            Place::Slot(slot) => self.slot_spot(*slot, width),
-            Place::Element(array, index) => {
-                let walks = self.walks(index, temporaries);
-                let known = self.known(&index.known);
-                let shape = self.core.arrays[*array];
-                let first = self.home(Object::Array(*array), shape.width, shape.length);
-                Spot { at: known.plus(&first.at), walks, ..first }
+    pub(super) fn place_spot(&mut self, place: &Place, width: u32) -> Spot {
+        let walks = self.walks(&place.index);
+        let known = self.known(&place.index.known);
+        let first = match place.store {
+            Store::Slot(slot) => self.slot_spot(slot, width),
+            Store::Array(array) => {
+                let shape = self.core.arrays[array];
+                self.home(Object::Array(array), shape.width, shape.length)
             }
-        }
+            Store::Data => Spot::new(Tape::Data, width, 0),
+        };
+        Spot { at: known.plus(&first.at), walks, ..first }
     }
 
     /// The operand for a stored number.
-    pub(super) fn operand(
-        &mut self,
-        expr: &Expr,
-        target: Option<&Target<'_>>,
-        temporaries: &mut Vec<Slot>,
-    ) -> Operand {
+    pub(super) fn operand(&mut self, expr: &Expr, target: Option<&Target<'_>>) -> Operand {
         let width = expr.ty().width();
         let spot = match expr {
-            Expr::Variable { slot, .. } => self.slot_spot(*slot, width),
-            Expr::Element { array, index, .. } => {
-                let place = Place::Element(*array, index.clone());
-                match target.filter(|target| target.place == Some(&place)) {
-                    Some(target) => target.spot.clone(),
-                    None => self.place_spot(&place, width, temporaries),
-                }
+            Expr::Load(place @ Place { store: Store::Array(_), .. }, _)
+                if let Some(target) = target.filter(|target| target.place == Some(place)) =>
+            {
+                target.spot.clone()
             }
-            Expr::Data { index, .. } => {
-                let walks = self.walks(index, temporaries);
-                Spot { tape: Tape::Data, pitch: width, at: self.known(&index.known), walks }
-            }
+            Expr::Load(place, _) => self.place_spot(place, width),
             Expr::Constant { raw, .. } => self.home(Object::Constant(*raw, width), width, 1),
             other => unreachable!("a stored number, not a computed {}", other.ty()),
         };
@@ -245,41 +218,35 @@ impl Generator<'_> {
     }
 
     /// The expression itself if it is stored, or else a temporary with its value.
-    pub(super) fn word(&mut self, expr: &Expr, avoid: &[Tape], temporaries: &mut Vec<Slot>) -> Expr {
+    pub(super) fn word(&mut self, expr: &Expr, avoid: &[Tape]) -> Expr {
         if is_word(expr) {
             return expr.clone();
         }
-        self.copied(expr, avoid, temporaries)
+        self.copied(expr, avoid)
     }
 
     /// A temporary with the value of an expression.
-    pub(super) fn copied(&mut self, expr: &Expr, avoid: &[Tape], temporaries: &mut Vec<Slot>) -> Expr {
+    pub(super) fn copied(&mut self, expr: &Expr, avoid: &[Tape]) -> Expr {
         let ty = expr.ty();
         let slot = self.temporary(ty.width(), avoid);
-        temporaries.push(slot);
-        self.assign(&Place::Slot(slot), expr);
-        Expr::Variable { slot, ty }
+        self.assign(&Place::slot(slot), expr);
+        Expr::variable(slot, ty)
     }
 
     /// Computes the leaves that are not stored, and finds places for all leaves, each on a tape of its own.
-    pub(super) fn resolve(
-        &mut self,
-        tree: &Tree<'_>,
-        target: Option<&Target<'_>>,
-        temporaries: &mut Vec<Slot>,
-    ) -> Vec<Operand> {
+    pub(super) fn resolve(&mut self, tree: &Tree<'_>, target: Option<&Target<'_>>) -> Vec<Operand> {
         let is_kept = |leaf: &Leaf<'_>| {
             leaf.hard && matches!(leaf.expr, Expr::Binary(Op::Mul | Op::MulWide | Op::MulRound | Op::Div, ..))
         };
         // The last product or quotient is read from its own tape.
         let kept = tree.leaves.iter().rposition(is_kept);
         let mut words = Vec::new();
-        for (number, leaf) in tree.leaves.iter().enumerate() {
+        for ((number, leaf), start) in tree.leaves.iter().enumerate().zip(tree.sym.starts()) {
             let computed = leaf.hard && Some(number) != kept;
-            let word = if computed { self.copied(leaf.expr, &[], temporaries) } else { leaf.expr.clone() };
-            words.push((word, leaf.start));
+            let word = if computed { self.copied(leaf.expr, &[]) } else { leaf.expr.clone() };
+            words.push((word, start));
         }
-        let mut operands = self.operands(&words, target, temporaries);
+        let mut operands = self.operands(&words, target);
         if let Some(kept) = kept {
             operands[kept] = self.product_or_quotient(tree.leaves[kept].expr);
         }
@@ -287,12 +254,7 @@ impl Generator<'_> {
     }
 
     /// The operands for words with these starts. A word whose tape is taken is copied first.
-    fn operands(
-        &mut self,
-        words: &[(Expr, i64)],
-        target: Option<&Target<'_>>,
-        temporaries: &mut Vec<Slot>,
-    ) -> Vec<Operand> {
+    fn operands(&mut self, words: &[(Expr, i64)], target: Option<&Target<'_>>) -> Vec<Operand> {
         let mut operands: Vec<Operand> = Vec::new();
         for (number, (expr, start)) in words.iter().enumerate() {
             if matches!(expr, Expr::Binary(..)) {
@@ -300,7 +262,7 @@ impl Generator<'_> {
                 continue;
             }
             // A computed index can be followed once, so a word is read in the target's place only if both start together.
-            let operand = self.operand(expr, target.filter(|_| *start == 0), temporaries);
+            let operand = self.operand(expr, target.filter(|_| *start == 0));
             let tape = operand.spot.tape;
             let taken = |other: usize| words[other].1 != *start || operands[other].spot != operand.spot;
             let by_other = (0..number).any(|other| operands[other].spot.tape == tape && taken(other));
@@ -311,7 +273,7 @@ impl Generator<'_> {
                 let mut avoid: Vec<Tape> = operands.iter().map(|operand| operand.spot.tape).collect();
                 avoid.extend(target.map(|target| target.spot.tape));
                 avoid.push(tape);
-                self.copy_of(operand, expr.ty().width(), &avoid, temporaries)
+                self.copy_of(operand, expr.ty().width(), &avoid)
             } else {
                 operand
             });
@@ -320,12 +282,127 @@ impl Generator<'_> {
     }
 
     /// Copies a word to a temporary.
-    fn copy_of(&mut self, from: Operand, width: u32, avoid: &[Tape], temporaries: &mut Vec<Slot>) -> Operand {
+    fn copy_of(&mut self, from: Operand, width: u32, avoid: &[Tape]) -> Operand {
         let slot = self.temporary(width, avoid);
-        temporaries.push(slot);
-        let spot = self.slot_spot(slot, width);
-        let (operands, target) = ([from], Some((&spot, width)));
-        self.pass(&Pass { root: &Sym::Leaf, operands: &operands, target, width, tail: Tail::Nothing });
-        Operand { spot, width }
+        let target = Target { spot: self.slot_spot(slot, width), width, place: None };
+        let (root, operands) = (&Sym::new(Kind::Leaf), &[from]);
+        self.pass(&Pass { root, operands, target: Some(&target), width, tail: Tail::Nothing });
+        Operand { spot: target.spot, width }
     }
+
+    pub(super) fn assign(&mut self, place: &Place, value: &Expr) {
+        let width = value.ty().width();
+        let taken = self.taken.clone();
+        let spot = self.place_spot(place, width);
+        // A computed index can be followed only once, by the last of several passes.
+        let several = !spot.walks.is_empty() && !is_one_pass(value);
+        let copied = several.then(|| self.copied(value, &[]));
+        self.compute(copied.as_ref().unwrap_or(value), &Target { spot, width, place: Some(place) });
+        self.taken = taken;
+    }
+
+    /// Computes a number and writes it to the target.
+    pub(super) fn compute(&mut self, value: &Expr, target: &Target<'_>) {
+        if let Some(summand) = summand(value, target) {
+            return self.accumulate(&summand, target);
+        }
+        let zero = |e: &Expr| matches!(e, Expr::Constant { raw: 0, .. });
+        match value {
+            Expr::Binary(Op::Max, a, b) if zero(b) => drop(self.in_one_pass(a, target, Tail::Relu)),
+            Expr::Binary(Op::Max, a, b) if zero(a) => drop(self.in_one_pass(b, target, Tail::Relu)),
+            Expr::Binary(op @ (Op::Min | Op::Max), a, b) => self.choose(*op, a, b, target),
+            Expr::Clamp(e, _) => drop(self.in_one_pass(e, target, Tail::Clamp)),
+            Expr::Abs(e) => self.absolute(e, target),
+            Expr::Sign(e) => self.sign(e, target),
+            value => {
+                if !is_there(value, target) {
+                    self.in_one_pass(value, target, Tail::Nothing);
+                }
+            }
+        }
+    }
+
+    fn in_one_pass(&mut self, value: &Expr, target: &Target<'_>, tail: Tail) -> Vec<usize> {
+        let (tree, width) = (tree(value), value.ty().width());
+        let taken = self.taken.clone();
+        let operands = self.resolve(&tree, Some(target));
+        let (root, operands, target) = (&tree.sym, &operands, Some(target));
+        let exits = self.pass(&Pass { root, operands, target, width, tail });
+        self.taken = taken;
+        exits
+    }
+
+    /// Negates a word in place.
+    pub(super) fn negate(&mut self, target: &Target<'_>) {
+        let operands = &[Operand { spot: target.spot.clone(), width: target.width }];
+        let root = &Sym::new(Kind::Leaf).unary(Kind::Negate);
+        let (width, target) = (target.width, Some(target));
+        self.pass(&Pass { root, operands, target, width, tail: Tail::Nothing });
+    }
+
+    fn absolute(&mut self, e: &Expr, target: &Target<'_>) {
+        let exits = self.in_one_pass(e, target, Tail::Fork);
+        let other = Some((exits[1], self.pos.clone()));
+        self.negate(target);
+        let negative = self.branch_end();
+        self.join(vec![negative, other]);
+    }
+
+    /// Computes a value in one of several branches, and returns the branch's new end.
+    fn computed_after(&mut self, branch: BranchEnd, value: &Expr, target: &Target<'_>) -> BranchEnd {
+        self.resume(branch);
+        self.compute(value, target);
+        self.branch_end()
+    }
+
+    fn sign(&mut self, e: &Expr, target: &Target<'_>) {
+        let ty = e.ty();
+        let taken = self.taken.clone();
+        let word = self.word(e, &[]);
+        let constant = |raw: i64| Expr::Constant { raw: raw << ty.fraction, ty };
+        let signs = self.condition(&Expr::binary(Op::Less, word.clone(), constant(0)));
+        let negative = self.computed_after(signs.holds, &constant(-1), target);
+        self.resume(signs.fails);
+        let zeros = self.condition(&Expr::binary(Op::Equal, word, constant(0)));
+        self.taken = taken;
+        let zero = self.computed_after(zeros.holds, &constant(0), target);
+        let positive = self.computed_after(zeros.fails, &constant(1), target);
+        self.join(vec![negative, zero, positive]);
+    }
+
+    fn choose(&mut self, op: Op, a: &Expr, b: &Expr, target: &Target<'_>) {
+        let taken = self.taken.clone();
+        let a = self.word(a, &[]);
+        let b = self.word(b, &[]);
+        let less = self.condition(&Expr::binary(Op::Less, a.clone(), b.clone()));
+        let (if_less, if_not) = if op == Op::Min { (a, b) } else { (b, a) };
+        let first = self.computed_after(less.fails, &if_not, target);
+        let second = self.computed_after(less.holds, &if_less, target);
+        self.taken = taken;
+        self.join(vec![first, second]);
+    }
+}
+
+/// Whether the target already holds a number.
+fn is_there(value: &Expr, target: &Target<'_>) -> bool {
+    matches!(value, Expr::Load(place, _) if target.place == Some(place))
+}
+
+/// The product that a value adds to the target, if it does nothing else.
+fn summand<'e>(value: &'e Expr, target: &Target<'_>) -> Option<Summand<'e>> {
+    let Expr::Binary(add @ (Op::Add | Op::Sub), a, b) = value else { return None };
+    let product = |old: &Expr, product: &'e Expr| match product {
+        Expr::Binary(op @ (Op::Mul | Op::MulRound), a, b) if is_there(old, target) => {
+            Some(Summand { op: *op, factors: [a, b], minus: *add == Op::Sub })
+        }
+        _ => None,
+    };
+    let summand = product(a, b);
+    let summand = summand.or_else(|| if *add == Op::Add { product(b, a) } else { None });
+    summand.filter(|_| target.spot.walks.is_empty() && target.width == value.ty().width())
+}
+
+/// Whether a single pass writes a value.
+fn is_one_pass(value: &Expr) -> bool {
+    is_word(value) || !matches!(value, Expr::Binary(Op::Min | Op::Max, ..) | Expr::Abs(_) | Expr::Sign(_))
 }

@@ -1,11 +1,81 @@
-//! The layout of the tapes: marks on read-only tapes, and variables and arrays on the tapes of memory.
+//! The tapes of a machine, and what is on them: marks on read-only tapes, and variables and arrays on the tapes of memory.
+//! Tapes that the machine does not use are removed later.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use luge_machine::MAX_TAPES;
 
-use super::{BackendError, position::Spot, tapes::Tape};
-use crate::core::{Core, THETA};
+use super::{BackendError, Core, Spot, THETA};
+
+/// A tape, by its purpose.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Tape {
+    Data,
+    Marks,
+    Theta,
+    /// Holds products and dividends.
+    Product,
+    /// Marks where products begin, where their point is, and where the sums end to which they are added. Its head moves with
+    /// that of `product`.
+    Bound,
+    /// Counts the bits of a multiplier and the rounds of a division on one side. On the other it records how far a counter was
+    /// moved back.
+    Outer,
+    Divisor,
+    Quotient,
+    Ruler(usize),
+    Counter(usize),
+    /// Marks the current sample of an outer loop over the data while an inner one runs.
+    Place(usize),
+    Constants(usize),
+    Memory(usize),
+    /// Holds an object that has no place in the plan yet.
+    Draft(Object),
+    /// Marks the first cell of a tape of memory, or of `theta`. Their heads move together.
+    Origin(Option<usize>),
+    /// A tape of the program.
+    Own(usize),
+}
+
+/// The symbols of `marks`; the first is inside a number.
+pub(super) const FEATURE: u8 = 1;
+pub(super) const LABEL: u8 = 2;
+pub(super) const END: u8 = 3;
+
+impl Tape {
+    /// The tape that marks the first cell of this one, which holds arrays.
+    pub(super) fn origin(self) -> Self {
+        Self::Origin(if let Self::Memory(number) = self { Some(number) } else { None })
+    }
+
+    pub(super) fn is_read_only(self) -> bool {
+        use Tape::{Bound, Constants, Counter, Data, Marks, Origin, Outer, Ruler};
+        matches!(self, Data | Marks | Bound | Outer | Ruler(_) | Counter(_) | Constants(_) | Origin(_))
+    }
+
+    pub(super) fn name(self, core: &Core) -> String {
+        let numbered = |name: &str, number: usize| format!("{name} {}", number + 1);
+        match self {
+            Self::Data => "data".to_owned(),
+            Self::Marks => "marks".to_owned(),
+            Self::Theta => "theta".to_owned(),
+            Self::Product => "product".to_owned(),
+            Self::Bound => "bound".to_owned(),
+            Self::Outer => "outer".to_owned(),
+            Self::Divisor => "divisor".to_owned(),
+            Self::Quotient => "quotient".to_owned(),
+            Self::Ruler(number) => numbered("ruler", number),
+            Self::Counter(depth) => numbered("counter", depth),
+            Self::Place(depth) => numbered("place", depth),
+            Self::Constants(number) => numbered("constants", number),
+            Self::Memory(number) => numbered("memory", number),
+            Self::Draft(_) => "draft".to_owned(),
+            Self::Origin(None) => "origin of theta".to_owned(),
+            Self::Origin(Some(number)) => numbered("origin of memory", number),
+            Self::Own(number) => format!("tape {}", core.tapes[number]),
+        }
+    }
+}
 
 /// Something with a place in memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -54,33 +124,6 @@ pub(super) struct Demand {
 }
 
 impl Demand {
-    pub(super) fn include(&mut self, other: &Self) {
-        for (map, more) in [(&mut self.profiles, &other.profiles), (&mut self.outer, &other.outer)] {
-            for (profile, &weight) in more {
-                let known = map.entry(profile.clone()).or_default();
-                *known = weight.max(*known);
-            }
-        }
-        self.fractions.extend(&other.fractions);
-        self.rounds |= other.rounds;
-        self.heights.extend(&other.heights);
-        for (&object, want) in &other.objects {
-            let known = self.objects.entry(object).or_insert(*want);
-            known.width = known.width.max(want.width);
-            known.length = known.length.max(want.length);
-            known.weight = known.weight.max(want.weight);
-        }
-        for (&depth, segments) in &other.segments {
-            self.segments.entry(depth).or_default().extend(segments);
-        }
-        self.rewound.extend(&other.rewound);
-        self.stays.extend(&other.stays);
-        self.scratch |= other.scratch;
-        self.product |= other.product;
-        self.quotient |= other.quotient;
-        self.places = self.places.max(other.places);
-    }
-
     /// The same without the estimates of use.
     pub(super) fn without_weights(&self) -> Self {
         let mut needs = self.clone();
@@ -103,7 +146,7 @@ const MAX_SIDES: usize = 6;
 
 /// The sides of rulers, and the profiles on each side.
 #[derive(Clone, Debug, Default)]
-struct Rulers {
+pub(super) struct Rulers {
     sides: Vec<Vec<(Vec<u32>, u64)>>,
     n_tapes: usize,
 }
@@ -147,13 +190,13 @@ impl Rulers {
         self.sides.get(side).into_iter().flatten().flat_map(|(profile, _)| profile).copied().collect()
     }
 
-    /// The tape, the direction and all marks of the side with this profile. A draft uses the first side for all profiles.
-    fn find(&self, profile: &[u32]) -> (usize, i8, Vec<u32>) {
+    /// The side with this profile. A draft uses the first side for all profiles.
+    pub(super) fn find(&self, profile: &[u32], tape: fn(usize) -> Tape) -> Side {
         let has = |side: &Vec<(Vec<u32>, u64)>| side.iter().any(|(known, _)| known == profile);
         let side = self.sides.iter().position(has);
         let (number, direction) = self.tape(side.unwrap_or(0));
         let marks = side.map_or(profile.to_vec(), |side| self.marks(side).into_iter().collect());
-        (number, direction, marks)
+        Side { tape: tape(number), direction, marks }
     }
 
     fn laid(&self, number: usize) -> Laid {
@@ -194,20 +237,21 @@ pub(super) struct Laid {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
     pub(super) needs: Demand,
-    rulers: Rulers,
-    outer: Rulers,
+    pub(super) rulers: Rulers,
+    pub(super) outer: Rulers,
     /// The tape and the first word of each object.
     places: BTreeMap<Object, (Tape, i64)>,
     pitches: BTreeMap<Tape, u32>,
     /// The first free word of each tape of memory.
     ends: BTreeMap<Tape, i64>,
-    origins: BTreeSet<Tape>,
+    /// The tapes of arrays whose first cell another tape marks.
+    pub(super) origins: BTreeSet<Tape>,
 }
 
 impl Plan {
     /// A plan with as many rulers as there is room for.
-    pub(super) fn new(demand: &Demand, core: &Core) -> Result<Self, BackendError> {
-        let memory = Memory::new(demand);
+    pub(super) fn new(demand: Demand, core: &Core) -> Result<Self, BackendError> {
+        let memory = Memory::new(&demand);
         let least = memory.least_room();
         let mut needed = 0;
         for n_rulers in (1..=MAX_SIDES).rev() {
@@ -289,22 +333,6 @@ impl Plan {
     pub(super) fn place(&self, object: Object) -> Option<Spot> {
         let &(tape, word) = self.places.get(&object)?;
         Some(Spot::new(tape, self.pitches.get(&tape).copied().unwrap_or(1), word))
-    }
-
-    pub(super) fn has_origin(&self, tape: Tape) -> bool {
-        self.origins.contains(&tape)
-    }
-
-    /// The side that marks the lengths of a profile.
-    pub(super) fn side(&self, profile: &[u32]) -> Side {
-        let (number, direction, marks) = self.rulers.find(profile);
-        Side { tape: Tape::Ruler(number), direction, marks }
-    }
-
-    /// The side of `outer` that marks a number of rounds.
-    pub(super) fn outer(&self, rounds: u32) -> Side {
-        let (_, direction, marks) = self.outer.find(&[rounds]);
-        Side { tape: Tape::Outer, direction, marks }
     }
 
     /// The number of marks on `bound` from the lowest bit of a product with this many fraction bits up to the point.

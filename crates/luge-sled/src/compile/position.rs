@@ -2,15 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    Generator,
-    automaton::Track,
-    graph::Node,
-    lanes::Lane,
-    plan::{Object, Want},
-    tapes::{Tape, UNPLANNED},
-};
-use crate::core::Affine;
+use super::{Affine, Generator, Lane, Node, Object, Slot, Tape, Track, Want};
 
 /// The position of a head on the data, on a tape of memory, or on a counter that is not in use.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -133,7 +125,7 @@ impl Spot {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Walk {
     /// The temporary that holds it, which is used up when a head follows it.
-    pub(super) temporary: usize,
+    pub(super) slot: Slot,
     /// Bits of the temporary.
     pub(super) width: u32,
     /// Words that each unit counts for.
@@ -155,17 +147,7 @@ impl Generator<'_> {
 
     /// The place in the plan; for objects without one, a tape of their own.
     fn place(&self, object: Object, width: u32) -> Spot {
-        self.plan.place(object).unwrap_or_else(|| {
-            let number = match object {
-                Object::Slot(slot) => 4 * slot,
-                Object::Temporary(number) => 4 * number + 1,
-                Object::Array(array) => 4 * array + 2,
-                Object::Constant(..) => {
-                    4 * self.demand.objects.keys().position(|&o| o == object).unwrap_or(0) + 3
-                }
-            };
-            Spot::new(Tape::Memory(UNPLANNED + number), width, 0)
-        })
+        self.plan.place(object).unwrap_or_else(|| Spot::new(Tape::Draft(object), width, 0))
     }
 
     /// The objects of some kind on a tape, and their places.
@@ -316,7 +298,7 @@ impl Generator<'_> {
             self.demand.rewound.insert(array);
         }
         self.settle();
-        self.until(tape.origin(), 1, &[(tape, -1)]);
+        self.until(tape.origin(), &[1], &[(tape, -1)]);
         self.pos.put(tape, Head::At(Affine::default()));
     }
 

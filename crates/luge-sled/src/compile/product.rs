@@ -4,22 +4,15 @@
 //! The bits above the point are added to the variable that gets the product, or to zeros on `product` if the product is
 //! part of a larger expression. The bits below the point are always on `product`, left of cell 0. The head of `product`
 //! stays where a product begins; cells below that may hold anything.
+//!
+//! Products and quotients need many states, so they are routines, compiled once and called. A call writes its number on
+//! `product`, to the left of its start cell. At the end of the routine the number selects the call to which to return.
 
 mod digits;
 
 use std::cmp::Reverse;
 
-use super::{
-    Generator,
-    automaton::Act,
-    bit_serial::Operand,
-    graph::Arrow,
-    operands::{Target, is_word},
-    position::Spot,
-    routines::Routine,
-    tapes::Tape,
-};
-use crate::core::{Affine, Expr, Op};
+use super::{Act, Affine, Arrow, Expr, Generator, Node, Op, Operand, Pos, Spot, Tape, Target, Ty, is_word};
 
 /// An estimate of how often a product moves along its ruler.
 const WALKS: u64 = 8;
@@ -53,6 +46,13 @@ pub(super) struct Summand<'e> {
     pub(super) minus: bool,
 }
 
+/// A part of the machine that is compiled once for all its calls.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Routine {
+    Product(Product),
+    Quotient(Ty),
+}
+
 impl Generator<'_> {
     /// Computes a product on its tape, from cell 0 on.
     pub(super) fn product(&mut self, op: Op, a: &Expr, b: &Expr, width: u32) {
@@ -70,13 +70,13 @@ impl Generator<'_> {
     fn multiply(&mut self, summand: &Summand<'_>, mut sum: Factor, place: Option<Spot>) {
         let [a, b] = summand.factors;
         let mut fraction = a.ty().fraction;
-        let mut temporaries = Vec::new();
+        let taken = self.taken.clone();
         let (mut a, mut b) = (narrowed(a, &mut fraction), narrowed(b, &mut fraction));
-        let mut first = self.factor(&mut a, &[sum.tape], &mut temporaries);
-        let mut second = self.factor(&mut b, &[sum.tape], &mut temporaries);
+        let mut first = self.factor(&mut a, &[sum.tape]);
+        let mut second = self.factor(&mut b, &[sum.tape]);
         if first.spot.tape == second.spot.tape {
-            a = self.copied(&a, &[sum.tape, second.spot.tape], &mut temporaries);
-            first = self.operand(&a, None, &mut temporaries);
+            a = self.copied(&a, &[sum.tape, second.spot.tape]);
+            first = self.operand(&a, None);
         }
         if self.rank(&b, &second) > self.rank(&a, &first) {
             std::mem::swap(&mut first, &mut second);
@@ -115,19 +115,19 @@ impl Generator<'_> {
             self.step_on(factor.tape);
             self.pos.stepped.insert(factor.tape, (self.line, self.loops.len()));
         }
-        self.free(&temporaries);
+        self.taken = taken;
     }
 
     /// The operand of a factor, copied if its tape is one of these.
-    fn factor(&mut self, expr: &mut Expr, avoid: &[Tape], temporaries: &mut Vec<usize>) -> Operand {
-        *expr = self.word(expr, avoid, temporaries);
+    fn factor(&mut self, expr: &mut Expr, avoid: &[Tape]) -> Operand {
+        *expr = self.word(expr, avoid);
         debug_assert!(is_word(expr));
-        let operand = self.operand(expr, None, temporaries);
+        let operand = self.operand(expr, None);
         if !avoid.contains(&operand.spot.tape) {
             return operand;
         }
-        *expr = self.copied(expr, avoid, temporaries);
-        self.operand(expr, None, temporaries)
+        *expr = self.copied(expr, avoid);
+        self.operand(expr, None)
     }
 
     /// How well a factor suits as the multiplier. The best are constants with few digits, then elements, because the
@@ -216,9 +216,106 @@ impl Generator<'_> {
     /// The direction in which `rounds` rounds are counted on `outer`, and the number of marks before their end.
     pub(super) fn outer_track(&mut self, rounds: u32) -> (i8, u8) {
         *self.demand.outer.entry(vec![rounds]).or_default() += 1;
-        let side = self.plan.outer(rounds);
+        let side = self.plan.outer.find(&[rounds], |_| Tape::Outer);
         let before = side.marks.iter().filter(|&&mark| mark < rounds).count();
         (side.direction, u8::try_from(before).unwrap_or(u8::MAX))
+    }
+
+    /// Computes a product or a quotient on its own tape.
+    pub(super) fn product_or_quotient(&mut self, expr: &Expr) -> Operand {
+        let (ty, width) = (expr.ty(), expr.ty().width());
+        let spot = match expr {
+            Expr::Binary(Op::Div, a, b) => {
+                self.quotient(ty, a, b);
+                Spot::new(Tape::Quotient, width, 0)
+            }
+            Expr::Binary(op, a, b) => {
+                self.product(*op, a, b, width);
+                Spot::new(Tape::Product, 1, 0)
+            }
+            other => unreachable!("a product or a quotient, not another {}", other.ty()),
+        };
+        Operand { spot, width }
+    }
+
+    /// Calls a routine, and continues where it returns.
+    pub(super) fn call(&mut self, routine: Routine) {
+        self.place_rulers(&Pos::default());
+        let from = self.here();
+        let after = self.new_node();
+        if !self.dead {
+            self.routines.entry(routine).or_default().push((from, after));
+        }
+        self.cur = after;
+    }
+
+    pub(super) fn routine_bodies(&mut self) {
+        // Routines do not call routines.
+        for (routine, calls) in std::mem::take(&mut self.routines) {
+            // The states belong to the line of the only call, or to no line if there are several calls.
+            self.line = match calls[..] {
+                [(from, _)] => self.graph.entries[from].line,
+                _ => 0,
+            };
+            let entry = self.new_node();
+            self.resume(Some((entry, Pos::default())));
+            match routine {
+                Routine::Product(product) => self.product_body(product),
+                Routine::Quotient(ty) => self.quotient_body(ty),
+            }
+            self.link(entry, &calls);
+        }
+    }
+
+    /// Connects a routine, which ends in the current state, to its calls.
+    fn link(&mut self, entry: Node, calls: &[(Node, Node)]) {
+        self.place_rulers(&Pos::default());
+        let end = self.here();
+        if let [(from, after)] = calls {
+            self.graph.arrow(*from, Arrow::to(entry));
+            self.graph.arrow(end, Arrow::to(*after));
+            return;
+        }
+        let n_bits = usize::BITS - (calls.len() - 1).leading_zeros();
+        for (number, &(from, _)) in calls.iter().enumerate() {
+            self.line = self.graph.entries[from].line;
+            self.cur = from;
+            self.single_step(&[(Tape::Product, -1)], None);
+            for bit in 0..n_bits {
+                let value = u8::from(number >> bit & 1 == 1);
+                let last = bit + 1 == n_bits;
+                self.single_step(&[(Tape::Product, if last { 1 } else { -1 })], Some((Tape::Product, value)));
+            }
+            for _ in 1..n_bits {
+                self.single_step(&[(Tape::Product, 1)], None);
+            }
+            self.jump(entry);
+        }
+        self.line = 0;
+        self.cur = end;
+        for _ in 0..n_bits {
+            self.single_step(&[(Tape::Product, -1)], None);
+        }
+        self.dispatch(n_bits, 0, calls);
+    }
+
+    /// Reads the number of a call, highest bit first, and returns to it.
+    fn dispatch(&mut self, n_bits: u32, known: usize, calls: &[(Node, Node)]) {
+        let from = self.here();
+        for bit in 0..2 {
+            let number = known | bit << (n_bits - 1);
+            if number >= calls.len() {
+                continue;
+            }
+            let next = if n_bits == 1 { calls[number].1 } else { self.new_node() };
+            let arrow = Arrow::to(next).read(Tape::Product, u8::from(bit == 1)).write(Tape::Product, 0);
+            let arrow = self.moving(arrow, &[(Tape::Product, 1)]);
+            self.graph.arrow(from, arrow);
+            if n_bits > 1 {
+                self.cur = next;
+                self.dispatch(n_bits - 1, number, calls);
+            }
+        }
     }
 }
 

@@ -2,16 +2,9 @@
 //! of their own.
 
 use super::{
-    Generator,
-    automaton::{Act, Track, View, Walker},
-    bit_serial::{Operand, Pass, Sym, Tail, difference},
-    graph::Arrow,
-    operands::Target,
-    position::{Pos, Spot},
-    routines::Routine,
-    tapes::Tape,
+    Act, Affine, Arrow, Expr, Generator, Kind, Op, Operand, Pass, Pos, Routine, Spot, Sym, Tail, Tape,
+    Target, Track, Ty, View, Walker, difference,
 };
-use crate::core::{Affine, Expr, Op, Ty};
 
 /// The stages of a division. Each round is for one bit of the dividend, and subtracts the divisor if it fits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +23,7 @@ enum Stage {
     Up { passed: u8 },
 }
 
-const ZERO: Sym = Sym::Uniform { first: 0, rest: 0 };
+const ZERO: Kind = Kind::Uniform { first: 0, rest: 0 };
 
 fn register(tape: Tape, width: u32) -> Target<'static> {
     Target { spot: Spot::new(tape, width, 0), width, place: None }
@@ -43,28 +36,28 @@ fn divides(expr: &Expr) -> bool {
 impl Generator<'_> {
     /// Computes a quotient on its tape.
     pub(super) fn quotient(&mut self, ty: Ty, a: &Expr, b: &Expr) {
-        let mut temporaries = Vec::new();
+        let taken = self.taken.clone();
         self.demand.quotient = true;
-        let mut simple = |generator: &mut Self, e: &Expr| match divides(e) {
-            true => generator.copied(e, &[], &mut temporaries),
+        let simple = |generator: &mut Self, e: &Expr| match divides(e) {
+            true => generator.copied(e, &[]),
             false => e.clone(),
         };
         let (a, b) = (simple(self, a), simple(self, b));
         self.compute(&b, &register(Tape::Divisor, ty.width()));
         self.compute(&a, &register(Tape::Quotient, ty.width()));
-        self.free(&temporaries);
+        self.taken = taken;
         self.seek(Tape::Product, 1, &Affine::default());
         self.call(Routine::Quotient(ty));
     }
 
     /// Branches on whether a register is zero.
     fn is_zero(&mut self, tape: Tape, width: u32) -> [usize; 2] {
-        self.register_branch(tape, width, &Sym::Equal(Box::new(Sym::Leaf), Box::new(ZERO)))
+        self.register_branch(tape, width, &Sym::new(Kind::Leaf).binary(Sym::new(ZERO), Kind::Equal))
     }
 
     /// Branches on whether a register is negative.
     fn is_negative(&mut self, tape: Tape, width: u32) -> [usize; 2] {
-        self.register_branch(tape, width, &Sym::Leaf)
+        self.register_branch(tape, width, &Sym::new(Kind::Leaf))
     }
 
     fn register_branch(&mut self, tape: Tape, width: u32, root: &Sym) -> [usize; 2] {
@@ -94,9 +87,8 @@ impl Generator<'_> {
         let end = self.new_node();
         let [zero, other] = self.is_zero(Tape::Divisor, width);
         self.cur = zero;
-        let target = register(Tape::Quotient, width);
-        let target = Some((&target.spot, width));
-        self.pass(&Pass { root: &ZERO, operands: &[], target, width, tail: Tail::Nothing });
+        let (root, target) = (&Sym::new(ZERO), Some(&register(Tape::Quotient, width)));
+        self.pass(&Pass { root, operands: &[], target, width, tail: Tail::Nothing });
         self.jump(end);
         self.cur = other;
         self.single_step(&[(Tape::Divisor, -1)], None);
@@ -125,9 +117,9 @@ impl Generator<'_> {
         let (direction, end) = self.outer_track(length);
         for _ in 0..=end {
             self.single_step(&[(Tape::Quotient, 1), (Tape::Outer, direction)], None);
-            self.until(Tape::Outer, 1, &[(Tape::Quotient, 1), (Tape::Outer, direction)]);
+            self.until(Tape::Outer, &[1], &[(Tape::Quotient, 1), (Tape::Outer, direction)]);
         }
-        let track = self.track(vec![width]);
+        let track = self.track(vec![width], false);
         let up = track.moves(&[Tape::Divisor, Tape::Product].map(Walker::whole), 0, true);
         self.sweep_out(&track, |passed| Act::go(&up, Some(passed)));
         self.rounds(&track, end, direction);
@@ -138,7 +130,7 @@ impl Generator<'_> {
     /// Copies the dividend from `quotient` to `product`. The head of `product` stays above it.
     fn lift_dividend(&mut self, width: u32) {
         self.settle();
-        let track = self.track(vec![width]);
+        let track = self.track(vec![width], false);
         let walkers = [Tape::Quotient, Tape::Product].map(Walker::whole);
         let up = track.moves(&walkers, 0, true);
         let back = track.moves(&walkers[..1], 0, false);

@@ -1,14 +1,22 @@
-//! Statements.
+//! Statements, and conditions, which become branches.
 
-use super::{BackendError, Generator, tapes::Tape};
-use crate::core::{Expr, Place, Shown, Stmt, StmtKind, Ty};
+use super::{
+    BranchEnd, Built, Expr, Generator, Node, Op, Pass, Place, Shown, Stmt, StmtKind, Tail, Tape, Ty,
+    comparison,
+};
+
+/// The two branches of a condition.
+pub(super) struct Branches {
+    pub(super) holds: BranchEnd,
+    pub(super) fails: BranchEnd,
+}
 
 impl Generator<'_> {
-    pub(super) fn block(&mut self, body: &[Stmt]) -> Result<(), BackendError> {
+    pub(super) fn block(&mut self, body: &[Stmt]) -> Built {
         body.iter().try_for_each(|stmt| self.stmt(stmt))
     }
 
-    fn stmt(&mut self, stmt: &Stmt) -> Result<(), BackendError> {
+    fn stmt(&mut self, stmt: &Stmt) -> Built {
         self.check_size()?;
         if self.dead {
             return Ok(());
@@ -59,9 +67,9 @@ impl Generator<'_> {
                     self.join(vec![branches.holds, branches.fails]);
                 }
                 Shown::Value(number) => {
-                    let mut temporaries = Vec::new();
-                    self.copied(number, &[], &mut temporaries);
-                    self.free(&temporaries);
+                    let taken = self.taken.clone();
+                    self.copied(number, &[]);
+                    self.taken = taken;
                 }
                 Shown::Text(_) => {}
             }
@@ -70,10 +78,10 @@ impl Generator<'_> {
 
     fn set_flag(&mut self, place: &Place, bit: &Expr) {
         self.write_bit(bit, |generator| {
-            let mut temporaries = Vec::new();
-            let spot = generator.place_spot(place, 1, &mut temporaries);
+            let taken = generator.taken.clone();
+            let spot = generator.place_spot(place, 1);
             generator.approach(&spot);
-            generator.free(&temporaries);
+            generator.taken = taken;
             spot.tape
         });
     }
@@ -91,5 +99,69 @@ impl Generator<'_> {
             ends.push(self.branch_end());
         }
         self.join(ends);
+    }
+
+    pub(super) fn condition(&mut self, condition: &Expr) -> Branches {
+        match condition {
+            Expr::Constant { raw, .. } => {
+                let here = self.branch_end();
+                if *raw != 0 {
+                    Branches { holds: here, fails: None }
+                } else {
+                    Branches { holds: None, fails: here }
+                }
+            }
+            Expr::Load(place, _) => self.branch_on_place(place),
+            Expr::Read(tape) => self.branch_on(Tape::Own(*tape)),
+            Expr::Not(e) => {
+                let Branches { holds, fails } = self.condition(e);
+                Branches { holds: fails, fails: holds }
+            }
+            Expr::Binary(Op::And, a, b) => {
+                let first = self.condition(a);
+                self.resume(first.holds);
+                let second = self.condition(b);
+                self.join(vec![first.fails, second.fails]);
+                Branches { holds: second.holds, fails: self.branch_end() }
+            }
+            Expr::Binary(Op::Or, a, b) => {
+                let first = self.condition(a);
+                self.resume(first.fails);
+                let second = self.condition(b);
+                self.join(vec![first.holds, second.holds]);
+                Branches { holds: self.branch_end(), fails: second.fails }
+            }
+            Expr::Binary(op, a, b) => self.compare(*op, a, b),
+            number => unreachable!("a condition is a bit, not {}", number.ty()),
+        }
+    }
+
+    fn branch_on_place(&mut self, place: &Place) -> Branches {
+        let taken = self.taken.clone();
+        let spot = self.place_spot(place, 1);
+        self.approach(&spot);
+        self.taken = taken;
+        self.branch_on(spot.tape)
+    }
+
+    fn branch_on(&mut self, tape: Tape) -> Branches {
+        let [fails, holds] = self.branch(tape);
+        self.branches([holds, fails])
+    }
+
+    fn branches(&mut self, [holds, fails]: [Node; 2]) -> Branches {
+        let end = |node| (!self.dead).then(|| (node, self.pos.clone()));
+        Branches { holds: end(holds), fails: end(fails) }
+    }
+
+    fn compare(&mut self, op: Op, a: &Expr, b: &Expr) -> Branches {
+        let width = a.ty().width();
+        let tree = comparison(op, a, b);
+        let taken = self.taken.clone();
+        let operands = self.resolve(&tree, None);
+        let exits =
+            self.pass(&Pass { root: &tree.sym, operands: &operands, target: None, width, tail: Tail::Fork });
+        self.taken = taken;
+        self.branches([exits[0], exits[1]])
     }
 }

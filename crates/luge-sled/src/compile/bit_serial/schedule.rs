@@ -2,48 +2,105 @@
 
 use std::collections::BTreeSet;
 
-use super::{Pass, Sym, Tail};
-use crate::{
-    compile::{
-        automaton::{View, Walker},
-        tapes::Tape,
-    },
-    core::Op,
-};
+use super::{Pass, Tail};
+use crate::compile::{Op, Tape, View, Walker};
 
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
-    /// An operand.
-    Leaf(usize),
+/// An operator of a pass.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(in crate::compile) enum Kind {
+    /// The next operand.
+    Leaf,
     /// All bits are equal, except perhaps the lowest.
     Uniform { first: u8, rest: u8 },
     /// A sum.
-    Add(usize, usize),
+    Add,
     /// A difference.
-    Sub(usize, usize),
+    Sub,
     /// `And`, `Or` or `Xor`, bit by bit.
-    Bitwise(Op, usize, usize),
+    Bitwise(Op),
     /// The negative.
-    Negate(usize),
-    /// The bits before this distance, the last of which is repeated.
-    Wrap(usize, u32),
+    Negate,
+    /// The given number of bits, the last of which is repeated.
+    Wrap(u32),
     /// 0 before its start.
-    Gate(usize),
-    /// Remembers whether the first is less so far.
-    Less(usize, usize),
-    /// Remembers whether both are equal so far.
-    Equal(usize, usize),
+    Gate,
+    /// Remembers whether the first is less so far: a verdict without bits.
+    Less,
+    /// Remembers whether both are equal so far: a verdict without bits.
+    Equal,
     /// Remembers the last bit of the result.
-    Sign(usize),
-    /// Remembers whether all bits from this distance on equal the one before it.
-    Fits(usize, u32),
+    Sign,
+    /// Remembers whether all bits after the given number equal the last of these.
+    Fits(u32),
 }
 
-/// A part of the tree and its start.
-#[derive(Clone, Copy, Debug)]
+/// An operator, the numbers of its operands, and when it starts.
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Part {
     pub(super) kind: Kind,
-    pub(super) start: u32,
+    args: [usize; 2],
+    start: i64,
+}
+
+impl Part {
+    /// The distance at which it starts.
+    fn start(&self) -> u32 {
+        u32::try_from(self.start).unwrap_or(0)
+    }
+}
+
+/// An expression that one pass computes: its parts, operands before operators. Its leaves are the operands in order.
+#[derive(Clone, PartialEq, Debug)]
+pub(in crate::compile) struct Sym(Vec<Part>);
+
+impl Sym {
+    /// A leaf or a constant.
+    pub(in crate::compile) fn new(kind: Kind) -> Self {
+        Self(vec![Part { kind, args: [0; 2], start: 0 }])
+    }
+
+    pub(in crate::compile) fn unary(mut self, kind: Kind) -> Self {
+        self.0.push(Part { kind, args: [self.0.len() - 1; 2], start: 0 });
+        self
+    }
+
+    pub(in crate::compile) fn binary(mut self, other: Self, kind: Kind) -> Self {
+        let n = self.0.len();
+        self.0.extend(other.0.into_iter().map(|part| Part { args: part.args.map(|arg| n + arg), ..part }));
+        self.0.push(Part { kind, args: [n - 1, self.0.len() - 1], start: 0 });
+        self
+    }
+
+    /// A shift to the left; if negative, to the right.
+    pub(in crate::compile) fn shifted(mut self, by: i64) -> Self {
+        self.0.iter_mut().for_each(|part| part.start += by);
+        if by <= 0 || self.root().start == by {
+            return self;
+        }
+        // The bits that an earlier shift to the right dropped are lost.
+        self.0.push(Part { kind: Kind::Gate, args: [self.0.len() - 1; 2], start: by });
+        self
+    }
+
+    fn root(&self) -> Part {
+        self.0[self.0.len() - 1]
+    }
+
+    /// Its operator, unless it is shifted.
+    pub(in crate::compile) fn kind(&self) -> Option<Kind> {
+        Some(self.root()).filter(|root| root.start == 0).map(|root| root.kind)
+    }
+
+    /// When the heads of its leaves start.
+    pub(in crate::compile) fn starts(&self) -> Vec<i64> {
+        self.0.iter().filter(|part| part.kind == Kind::Leaf).map(|part| part.start).collect()
+    }
+
+    /// The number of parts that remember something, without comparisons.
+    pub(in crate::compile) fn n_carries(&self) -> usize {
+        let remembers = |kind| matches!(kind, Kind::Add | Kind::Sub | Kind::Negate | Kind::Wrap(_));
+        self.0.iter().filter(|part| remembers(part.kind)).count()
+    }
 }
 
 /// A leaf and its head.
@@ -69,34 +126,29 @@ pub(super) struct Schedule {
 
 impl Schedule {
     pub(super) fn new(pass: &Pass<'_>) -> Self {
-        let mut times: Vec<(Kind, i64)> = Vec::new();
-        let root = add(pass.root, 0, &mut times);
-        let earliest = times.iter().map(|&(_, start)| start).min().unwrap_or(0).min(0);
-        let time = |start: i64| u32::try_from(start - earliest).unwrap_or(u32::MAX);
-        let zero = time(0);
-        let mut parts: Vec<Part> =
-            times.iter().map(|&(kind, start)| Part { kind, start: time(start) }).collect();
-        for part in &mut parts {
-            if let Kind::Wrap(_, width) = &mut part.kind {
-                *width += part.start;
-            }
-        }
-        let target = pass.target.map(|(spot, width)| Walker::new(spot.tape, zero, zero + width));
+        let root = pass.root.0.len() - 1;
+        let compares = matches!(pass.root.kind(), Some(Kind::Less | Kind::Equal));
+        let verdict = match (pass.tail, pass.target) {
+            (Tail::Clamp, Some(target)) => Some(Kind::Fits(target.width)),
+            (Tail::Relu, _) => Some(Kind::Sign),
+            (Tail::Branch | Tail::Fork, _) if !compares => Some(Kind::Sign),
+            _ => None,
+        };
+        let mut sym = pass.root.clone();
+        sym.0.extend(verdict.map(|kind| Part { kind, args: [root; 2], start: 0 }));
+        let mut parts = sym.0;
+        let earliest = parts.iter().map(|part| part.start).min().unwrap_or(0).min(0);
+        parts.iter_mut().for_each(|part| part.start -= earliest);
+        let zero = u32::try_from(-earliest).unwrap_or(u32::MAX);
+        let target = pass.target.map(|to| Walker::new(to.spot.tape, zero, zero + to.width));
         let written = target.map_or(0, |target| target.to);
-        match pass.tail {
-            Tail::Clamp => parts.push(Part { kind: Kind::Fits(root, written), start: zero }),
-            Tail::Relu => parts.push(Part { kind: Kind::Sign(root), start: zero }),
-            Tail::Branch | Tail::Fork if !matches!(pass.root, Sym::Less(..) | Sym::Equal(..)) => {
-                parts.push(Part { kind: Kind::Sign(root), start: zero });
-            }
-            _ => {}
-        }
         let verdict_at = if pass.tail == Tail::Nothing { written } else { zero + pass.width };
         let mut total = written;
         let mut readings: Vec<Reading> = Vec::new();
-        for (number, operand) in pass.operands.iter().enumerate() {
-            let uses = parts.iter().filter(|part| matches!(part.kind, Kind::Leaf(leaf) if leaf == number));
-            let start = uses.map(|part| part.start).min().unwrap_or(0);
+        let leaves = parts.iter_mut().filter(|part| part.kind == Kind::Leaf);
+        for (number, (operand, leaf)) in pass.operands.iter().zip(leaves).enumerate() {
+            leaf.args = [number; 2];
+            let start = leaf.start();
             let mut end = start + operand.width;
             if operand.spot.tape != Tape::Product {
                 end = end.min(verdict_at.max(written));
@@ -111,8 +163,8 @@ impl Schedule {
     pub(super) fn events(&self) -> Vec<u32> {
         let mut events = vec![self.total];
         events.extend(self.parts.iter().flat_map(|part| match part.kind {
-            Kind::Wrap(_, end) | Kind::Fits(_, end) => vec![part.start, end],
-            _ => vec![part.start],
+            Kind::Wrap(width) | Kind::Fits(width) => vec![part.start(), part.start() + width],
+            _ => vec![part.start()],
         }));
         let heads = self.readings.iter().map(|reading| reading.head).chain(self.target);
         events.extend(heads.flat_map(|head| [head.from, head.to]));
@@ -146,7 +198,7 @@ impl Schedule {
         let mut outputs = vec![0; self.parts.len()];
         let mut after = memory.to_vec();
         for (number, part) in self.parts.iter().enumerate() {
-            if at < part.start {
+            if at < part.start() {
                 continue;
             }
             let (bit, kept) = self.part_step(part, memory[number], at, &outputs, &mut read);
@@ -164,9 +216,10 @@ impl Schedule {
         outputs: &[u8],
         mut read: impl FnMut(Tape) -> u8,
     ) -> (u8, u8) {
+        let [a, b] = part.args;
         match part.kind {
-            Kind::Leaf(leaf) => {
-                let reading = &self.readings[leaf];
+            Kind::Leaf => {
+                let reading = &self.readings[a];
                 if at < reading.head.to {
                     let bit = read(reading.head.tape);
                     (bit, if reading.repeats { bit } else { 0 })
@@ -177,30 +230,28 @@ impl Schedule {
             Kind::Uniform { first, rest } => {
                 (if memory == 0 { first } else { rest }, u8::from(first != rest))
             }
-            Kind::Add(a, b) => {
+            Kind::Add => {
                 let sum = outputs[a] + outputs[b] + memory;
                 (sum & 1, sum >> 1)
             }
-            Kind::Sub(a, b) => difference(outputs[a], outputs[b], memory),
-            Kind::Bitwise(Op::And, a, b) => (outputs[a] & outputs[b], 0),
-            Kind::Bitwise(Op::Or, a, b) => (outputs[a] | outputs[b], 0),
-            Kind::Bitwise(_, a, b) => (outputs[a] ^ outputs[b], 0),
-            Kind::Negate(a) => difference(0, outputs[a], memory),
-            Kind::Wrap(a, end) if at < end => (outputs[a], outputs[a]),
-            Kind::Wrap(..) => (memory, memory),
-            Kind::Gate(a) => (outputs[a], 0),
-            Kind::Less(..) | Kind::Equal(..) | Kind::Sign(_) | Kind::Fits(..) if at >= self.verdict_at => {
-                (0, memory)
-            }
+            Kind::Sub => difference(outputs[a], outputs[b], memory),
+            Kind::Bitwise(Op::And) => (outputs[a] & outputs[b], 0),
+            Kind::Bitwise(Op::Or) => (outputs[a] | outputs[b], 0),
+            Kind::Bitwise(_) => (outputs[a] ^ outputs[b], 0),
+            Kind::Negate => difference(0, outputs[a], memory),
+            Kind::Wrap(width) if at < part.start() + width => (outputs[a], outputs[a]),
+            Kind::Wrap(_) => (memory, memory),
+            Kind::Gate => (outputs[a], 0),
+            Kind::Less | Kind::Equal | Kind::Sign | Kind::Fits(_) if at >= self.verdict_at => (0, memory),
             // Bit 0: less so far; bit 1: the last bits differed. At the top the last bits are signs, and if they differ
             // the order is the other way round.
-            Kind::Less(a, b) if outputs[a] == outputs[b] => (0, memory & 1),
-            Kind::Less(_, b) => (0, 2 | outputs[b]),
-            Kind::Equal(a, b) => (0, memory | u8::from(outputs[a] != outputs[b])),
-            Kind::Sign(a) => (0, outputs[a]),
+            Kind::Less if outputs[a] == outputs[b] => (0, memory & 1),
+            Kind::Less => (0, 2 | outputs[b]),
+            Kind::Equal => (0, memory | u8::from(outputs[a] != outputs[b])),
+            Kind::Sign => (0, outputs[a]),
             // Bit 0: the last bit that is written; bit 1: another came later; bit 2: the last of all.
-            Kind::Fits(a, end) if at < end => (0, outputs[a] | outputs[a] << 2),
-            Kind::Fits(a, _) => {
+            Kind::Fits(width) if at < part.start() + width => (0, outputs[a] | outputs[a] << 2),
+            Kind::Fits(_) => {
                 let differs = u8::from(outputs[a] != memory & 1);
                 (0, memory & 3 | differs << 1 | outputs[a] << 2)
             }
@@ -215,40 +266,14 @@ impl Schedule {
         }
         let last = memory.last().copied().unwrap_or(0);
         match self.parts.last().map(|part| part.kind) {
-            Some(Kind::Less(..)) => usize::from((last & 1) ^ (last >> 1) == 0),
-            Some(Kind::Equal(..)) => usize::from(last == 1),
-            Some(Kind::Sign(_)) => usize::from(last == 0),
-            Some(Kind::Fits(..)) if last & 2 == 0 => 0,
-            Some(Kind::Fits(..)) => 1 + usize::from(last >> 2),
+            Some(Kind::Less) => usize::from((last & 1) ^ (last >> 1) == 0),
+            Some(Kind::Equal) => usize::from(last == 1),
+            Some(Kind::Sign) => usize::from(last == 0),
+            Some(Kind::Fits(_)) if last & 2 == 0 => 0,
+            Some(Kind::Fits(_)) => 1 + usize::from(last >> 2),
             _ => 0,
         }
     }
-}
-
-/// Appends the parts of an expression, operands before operators, and returns the number of the last.
-fn add(sym: &Sym, start: i64, parts: &mut Vec<(Kind, i64)>) -> usize {
-    let kind = match sym {
-        Sym::Leaf => Kind::Leaf(parts.iter().filter(|(kind, _)| matches!(kind, Kind::Leaf(_))).count()),
-        Sym::Uniform { first, rest } => Kind::Uniform { first: *first, rest: *rest },
-        Sym::Add(a, b) => Kind::Add(add(a, start, parts), add(b, start, parts)),
-        Sym::Sub(a, b) => Kind::Sub(add(a, start, parts), add(b, start, parts)),
-        Sym::Bitwise(op, a, b) => Kind::Bitwise(*op, add(a, start, parts), add(b, start, parts)),
-        Sym::Negate(a) => Kind::Negate(add(a, start, parts)),
-        Sym::Shift(a, by) => {
-            let inner = add(a, start + by, parts);
-            if *by <= 0 || parts[inner].1 == start + by {
-                return inner;
-            }
-            // The bits that an earlier shift to the right dropped are lost.
-            parts.push((Kind::Gate(inner), start + by));
-            return parts.len() - 1;
-        }
-        Sym::Wrap(a, width) => Kind::Wrap(add(a, start, parts), *width),
-        Sym::Less(a, b) => Kind::Less(add(a, start, parts), add(b, start, parts)),
-        Sym::Equal(a, b) => Kind::Equal(add(a, start, parts), add(b, start, parts)),
-    };
-    parts.push((kind, start));
-    parts.len() - 1
 }
 
 /// Subtracts with a borrow. Returns the bit and the next borrow.

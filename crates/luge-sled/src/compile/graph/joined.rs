@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use luge_machine::SampleUse;
 
 use super::{Arrow, Entry, Graph, MAX_RULES, Node, Shape, n_symbols};
-use crate::compile::tapes::Tape;
+use crate::compile::Tape;
 
 /// The most vertices of a state that takes over the rules of the next one.
 const MAX_VERTICES: u64 = 32;

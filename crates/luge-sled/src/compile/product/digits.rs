@@ -1,11 +1,7 @@
 //! The digits of a multiplier, one after the other, and the additions that they cause.
 
 use super::Product;
-use crate::compile::{
-    Generator,
-    automaton::{Act, Track, View, Walker},
-    tapes::Tape,
-};
+use crate::compile::{Act, Generator, Tape, Track, View, Walker};
 
 /// A state of the automaton that adds up a product.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,7 +55,7 @@ impl Generator<'_> {
         let point = self.plan.point(fraction);
         let digits = Digits {
             product,
-            track: self.ruled_track(vec![product.multiplicand.width - 1]),
+            track: self.track(vec![product.multiplicand.width - 1], true),
             direction,
             end,
             point,
