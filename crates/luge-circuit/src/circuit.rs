@@ -103,7 +103,7 @@ pub enum Gate {
     /// 1 if an odd number of operands is 1: two units per operand.
     Parity(Vec<Literal>),
     /// A bit of a number, where bit 0 is the lowest: two units per threshold of its digit.
-    Bit(#[serde(with = "crate::total::shared")] Arc<Total>, u32),
+    Bit(Arc<Total>, u32),
 }
 
 impl Gate {

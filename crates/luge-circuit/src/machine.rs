@@ -10,7 +10,7 @@
 //! latches copies the labels into registers, so the label cells change only then. Before the machine first takes, these
 //! cells hold the input; the sample that every circuit takes in its first cycle is dropped unseen.
 
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range};
 
 use luge_machine::{
     Cell, Input, MAX_TAPES, NormalForm, Pattern, Rule, SampleUse, StateId, SymbolId, TapeId, Write,
@@ -213,8 +213,7 @@ impl<'w> Wiring<'w> {
         let mut applied = Vec::new();
         for state in machine.state_ids().filter(|&q| machine.halting(q).is_none()) {
             let rules: Vec<&Rule> = machine.rules(state).iter().collect();
-            let mut seen = vec![states[state.index()]];
-            self.apply(state, &rules, &reads, &mut [None; MAX_TAPES], &mut seen, &mut applied);
+            self.apply(state, &rules, &reads, &mut [None; MAX_TAPES], &mut applied);
         }
         self.check_stops(&applied)?;
         for state in machine.state_ids() {
@@ -258,10 +257,8 @@ impl<'w> Wiring<'w> {
             let mut seen = Vec::new();
             for (i, &head) in self.registers.heads[tape.index()].iter().enumerate() {
                 let cell = self.registers.first + Cell::try_from(i).unwrap_or(Cell::MAX);
-                let shown =
-                    memory.iter().find(|shown| self.shows(tape) && shown.0 == cell).map(|shown| shown.1);
-                let symbol = match (shown, self.registers.symbols[tape.index()].get(i)) {
-                    (Some(shown), _) => shown,
+                let symbol = match (memory.get(&(tape, cell)), self.registers.symbols[tape.index()].get(i)) {
+                    (Some(&shown), _) => shown,
                     (None, Some(&symbol)) => self.builder.value(symbol),
                     (None, None) => Literal::constant(initial(self.tapes.input, tape, cell)),
                 };
@@ -273,29 +270,26 @@ impl<'w> Wiring<'w> {
         reads
     }
 
-    fn shows(&self, tape: TapeId) -> bool {
-        self.tapes.samples.is_some_and(|(memory, _)| memory.tape == tape)
-    }
-
     /// The cells that hold the sample, and their symbols.
-    fn show_memory(&mut self, takes: Literal, latches: Literal) -> Vec<(Cell, Literal)> {
-        let Some((memory, _)) = self.tapes.samples else { return Vec::new() };
+    fn show_memory(&mut self, takes: Literal, latches: Literal) -> HashMap<(TapeId, Cell), Literal> {
+        let mut shown = HashMap::new();
+        let Some((memory, _)) = self.tapes.samples else { return shown };
         let at_start = |cell: Cell| initial(self.tapes.input, memory.tape, cell);
         let taken = self.builder.register("taken", false);
         let was_taken = self.builder.value(taken);
         let target = self.builder.or([was_taken, takes]);
         self.builder.set(taken, target);
-        let mut shown = Vec::new();
         for (bit, &cell) in memory.features.iter().enumerate() {
             let feature = self.builder.feature(bit);
-            shown.push((cell, self.builder.mux(was_taken, feature, Literal::constant(at_start(cell)))));
+            let symbol = self.builder.mux(was_taken, feature, Literal::constant(at_start(cell)));
+            shown.insert((memory.tape, cell), symbol);
         }
         for (bit, &cell) in memory.labels.iter().enumerate() {
             let register = self.builder.register(format!("label[{bit}]"), at_start(cell));
             let (old, new) = (self.builder.value(register), self.builder.label(bit));
             let target = self.builder.mux(latches, new, old);
             self.builder.set(register, target);
-            shown.push((cell, old));
+            shown.insert((memory.tape, cell), old);
         }
         shown
     }
@@ -307,16 +301,17 @@ impl<'w> Wiring<'w> {
         rules: &[&'w Rule],
         reads: &[Literal],
         symbols: &mut [Option<bool>; MAX_TAPES],
-        seen: &mut Vec<Literal>,
         applied: &mut Vec<Applied<'w>>,
     ) {
         let open = |rule: &&Rule| {
-            let undecided =
-                |(tape, pattern): (usize, &Pattern)| *pattern != Pattern::Any && symbols[tape].is_none();
-            rule.reads.iter().enumerate().position(|(tape, pattern)| undecided((tape, pattern)))
+            let mut patterns = rule.reads.iter().zip(&*symbols);
+            patterns.position(|(pattern, symbol)| *pattern != Pattern::Any && symbol.is_none())
         };
         let Some(tape) = rules.first().and_then(open) else {
-            let wire = self.builder.and(seen.iter().copied());
+            let in_state = self.builder.value(self.registers.states[state.index()]);
+            let seen =
+                reads.iter().zip(&*symbols).filter_map(|(read, symbol)| Some(read.negated_if(!(*symbol)?)));
+            let wire = self.builder.and(seen.chain([in_state]));
             let sees_sample =
                 self.tapes.samples.is_some_and(|(memory, _)| symbols[memory.tape.index()].is_some());
             applied.push(Applied { wire, state, sees_sample, rule: rules.first().copied() });
@@ -324,11 +319,9 @@ impl<'w> Wiring<'w> {
         };
         for symbol in [false, true] {
             symbols[tape] = Some(symbol);
-            seen.push(if symbol { reads[tape] } else { !reads[tape] });
             let fits = |rule: &&&Rule| rule.reads[tape].matches(SymbolId(u8::from(symbol)));
             let rules: Vec<&Rule> = rules.iter().filter(fits).copied().collect();
-            self.apply(state, &rules, reads, symbols, seen, applied);
-            seen.pop();
+            self.apply(state, &rules, reads, symbols, applied);
         }
         symbols[tape] = None;
     }

@@ -39,19 +39,16 @@ impl Gate {
 impl Circuit {
     /// Counts gates and layers.
     pub fn size(&self) -> Size {
-        let mut size = Size { n_registers: self.registers().len(), ..Size::default() };
-        for gate in self.gates() {
-            size.n_operands += gate.operands().len();
-            match gate {
-                Gate::False | Gate::Register(_) | Gate::Input(_) => {}
-                Gate::And(_) => size.n_ands += 1,
-                Gate::Sum(_) => size.n_sums += 1,
-                Gate::Parity(_) => size.n_parities += 1,
-                Gate::Bit(..) => size.n_bits += 1,
-            }
+        let count = |kind: fn(&Gate) -> bool| self.gates.iter().filter(|gate| kind(gate)).count();
+        Size {
+            n_registers: self.registers.len(),
+            n_ands: count(|gate| matches!(gate, Gate::And(_))),
+            n_sums: count(|gate| matches!(gate, Gate::Sum(_))),
+            n_parities: count(|gate| matches!(gate, Gate::Parity(_))),
+            n_bits: count(|gate| matches!(gate, Gate::Bit(..))),
+            n_operands: self.gates.iter().map(|gate| gate.operands().len()).sum(),
+            depth: self.depths().into_iter().max().unwrap_or(0),
         }
-        size.depth = self.depths().into_iter().max().unwrap_or(0);
-        size
     }
 
     /// For each wire the most layers on a path to it, including its own: one for an and or a parity, none for a sum, and

@@ -55,20 +55,17 @@ impl Code {
     }
 }
 
-/// A literal, named after its register or input if it has one.
-struct Named<'c>(&'c Circuit, Literal);
-
-impl fmt::Display for Named<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(circuit, literal) = self;
+impl Circuit {
+    /// A literal, named after its register or input if it has one.
+    fn named(&self, literal: Literal) -> String {
         if let Some(value) = literal.as_constant() {
-            return write!(f, "{}", u8::from(value));
+            return u8::from(value).to_string();
         }
-        f.write_str(if literal.negated { "!" } else { "" })?;
-        match circuit.gate(literal.wire) {
-            Gate::Register(register) => f.write_str(&circuit.registers()[register.index()].name),
-            Gate::Input(input) => input.fmt(f),
-            _ => write!(f, "w{}", literal.wire),
+        let sign = if literal.negated { "!" } else { "" };
+        match self.gate(literal.wire) {
+            Gate::Register(register) => format!("{sign}{}", self.registers[register.index()].name),
+            Gate::Input(input) => format!("{sign}{input}"),
+            _ => format!("{sign}w{}", literal.wire),
         }
     }
 }
@@ -83,9 +80,7 @@ impl fmt::Display for Circuit {
             writeln!(f, "register {} = {}", register.name, u8::from(register.initial))?;
         }
         let list = |operands: &[Literal], between: &str| {
-            let named: Vec<String> =
-                operands.iter().map(|&operand| Named(self, operand).to_string()).collect();
-            named.join(between)
+            operands.iter().map(|&operand| self.named(operand)).collect::<Vec<_>>().join(between)
         };
         for (index, gate) in self.gates().iter().enumerate() {
             let wire = WireId::new(index);
@@ -97,17 +92,17 @@ impl fmt::Display for Circuit {
                 Gate::Bit(total, bit) => {
                     write!(f, "w{wire} = bit({bit}, {}", total.constant)?;
                     for (&operand, weight) in total.operands.iter().zip(&total.weights) {
-                        write!(f, " + {weight} {}", Named(self, operand))?;
+                        write!(f, " + {weight} {}", self.named(operand))?;
                     }
                     writeln!(f, ")")?;
                 }
             }
         }
         for register in self.registers() {
-            writeln!(f, "{}' = {}", register.name, Named(self, register.target))?;
+            writeln!(f, "{}' = {}", register.name, self.named(register.target))?;
         }
-        writeln!(f, "next = {}", Named(self, self.next()))?;
-        writeln!(f, "halted = {}", Named(self, self.halted()))?;
+        writeln!(f, "next = {}", self.named(self.next()))?;
+        writeln!(f, "halted = {}", self.named(self.halted()))?;
         if self.output().is_empty() { Ok(()) } else { writeln!(f, "f = {}", list(self.output(), ", ")) }
     }
 }

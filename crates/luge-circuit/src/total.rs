@@ -68,23 +68,6 @@ impl Total {
     }
 }
 
-/// Serialises a shared total like the total itself.
-pub(crate) mod shared {
-    use std::sync::Arc;
-
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use super::Total;
-
-    pub(crate) fn serialize<S: Serializer>(total: &Arc<Total>, serializer: S) -> Result<S::Ok, S::Error> {
-        Total::serialize(total, serializer)
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Total>, D::Error> {
-        Total::deserialize(deserializer).map(Arc::new)
-    }
-}
-
 /// A weighted sum of literals, used modulo a power of two.
 #[derive(Clone, Debug, Default)]
 pub struct Affine {

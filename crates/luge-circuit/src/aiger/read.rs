@@ -140,19 +140,13 @@ struct Reader<'s> {
     builder: Builder,
     /// The shape of the samples as the comment gives it.
     samples: Option<String>,
+    symbols: HashMap<SymbolTarget, String>,
+    /// The lines of the first input, latch, output and gate of an ASCII file.
+    first: [usize; 4],
     /// The literal of each variable in topological order: the constant, inputs, latches, gates.
     values: Vec<Literal>,
     faults: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
-}
-
-/// The place of a signal in the file.
-#[derive(Clone, Copy)]
-enum Place {
-    Input(usize),
-    Latch(usize),
-    Output(usize),
-    And(usize),
 }
 
 impl<'s> Reader<'s> {
@@ -161,8 +155,14 @@ impl<'s> Reader<'s> {
         let after = |word: &str| comment.lines().find_map(|line| line.strip_prefix(word));
         let builder = Builder::new(valid_name(after("circuit ").unwrap_or(name)));
         let samples = after("samples ").map(str::to_owned);
-        let values = vec![Literal::FALSE];
-        Self { source, aig, builder, samples, values, faults: Vec::new(), warnings: Vec::new() }
+        let symbol = |symbol: &Symbol<'_>| (symbol.target, symbol.name.to_string());
+        let symbols = aig.symbols.iter().map(symbol).collect();
+        let n_outputs = aig.outputs.len() + aig.bad_state_properties.len() + aig.invariant_constraints.len();
+        let latches = 1 + aig.inputs.len();
+        let outputs = latches + aig.latches.len();
+        let first = [1, latches, outputs, outputs + n_outputs];
+        let (values, faults, warnings) = (vec![Literal::FALSE], Vec::new(), Vec::new());
+        Self { source, aig, builder, samples, symbols, first, values, faults, warnings }
     }
 
     fn read(mut self) -> Result<Loaded, Vec<Diagnostic>> {
@@ -199,58 +199,27 @@ impl<'s> Reader<'s> {
         Ok(Loaded { circuit: self.builder.build().map_err(refused)?, warnings: self.warnings })
     }
 
-    /// The line of a signal in an ASCII file.
-    fn span(&self, place: Place) -> Range<usize> {
-        let counts = [
-            1,
-            self.aig.inputs.len(),
-            self.aig.latches.len(),
-            self.aig.outputs.len()
-                + self.aig.bad_state_properties.len()
-                + self.aig.invariant_constraints.len(),
-        ];
-        let before = |n: usize| counts[..n].iter().sum::<usize>();
-        self.source.line(match place {
-            Place::Input(i) => before(1) + i,
-            Place::Latch(i) => before(2) + i,
-            Place::Output(i) => before(3) + i,
-            Place::And(i) => before(4) + i,
-        })
-    }
-
-    fn fault(&mut self, place: Place, message: String) -> &mut Diagnostic {
-        let span = self.span(place);
-        self.faults.push(Diagnostic::error(span, message, ""));
-        self.faults.last_mut().expect("the fault that was pushed")
-    }
-
-    fn symbol(&self, target: SymbolTarget) -> Option<&str> {
-        let symbol = self.aig.symbols.iter().find(|symbol| symbol.target == target);
-        symbol.map(|symbol| symbol.name.as_ref())
+    /// Reports what is wrong on a line of an ASCII file.
+    fn fault(&mut self, line: usize, message: String) -> &mut Diagnostic {
+        self.faults.push_mut(Diagnostic::error(self.source.line(line), message, ""))
     }
 
     /// The meaning of each input of the file; `None` for an input that nothing may use.
     fn inputs(&mut self) -> Vec<Option<Input>> {
         let n_inputs = self.aig.inputs.len();
-        let mut names: Vec<Option<String>> = vec![None; n_inputs];
-        for symbol in &self.aig.symbols {
-            if let SymbolTarget::Input(i) = symbol.target {
-                names[i] = Some(symbol.name.to_string());
-            }
-        }
-        if names.iter().all(Option::is_none) {
+        if !self.symbols.keys().any(|target| matches!(target, SymbolTarget::Input(_))) {
             return (0..n_inputs).map(|i| Some(Input::Feature(i))).collect();
         }
         let mut seen = BTreeSet::new();
         let mut bits = Vec::with_capacity(n_inputs);
-        for (i, name) in names.iter().enumerate() {
-            let bit = name.as_deref().and_then(input_of);
+        for i in 0..n_inputs {
+            let bit = self.symbols.get(&SymbolTarget::Input(i)).and_then(|name| input_of(name));
             if let Some(bit) = bit.filter(|&bit| !seen.insert(bit)) {
-                self.fault(Place::Input(i), format!("two inputs are called {bit}"));
+                self.fault(self.first[0] + i, format!("two inputs are called {bit}"));
             }
             if let Some(bit) = bit.filter(|bit| position(*bit) >= MAX_INPUTS) {
                 let message = format!("{bit} is beyond the {MAX_INPUTS} bits that a sample may have");
-                self.fault(Place::Input(i), message);
+                self.fault(self.first[0] + i, message);
                 bits.push(None);
             } else {
                 bits.push(bit);
@@ -284,7 +253,7 @@ impl<'s> Reader<'s> {
             let message = format!(
                 "the comment says `samples {given}`, but the inputs are {n_bits} bits of features and {n_label} of a label"
             );
-            self.faults.push(Diagnostic::error(self.source.line(0), message, ""));
+            self.fault(0, message);
         }
         shape.filter(fits)
     }
@@ -292,19 +261,15 @@ impl<'s> Reader<'s> {
     fn registers(&mut self) -> Vec<crate::RegisterId> {
         let mut taken = BTreeSet::new();
         let mut registers = Vec::with_capacity(self.aig.latches.len());
-        let latch_name = |symbol: &Symbol<'_>| match symbol.target {
-            SymbolTarget::Latch(i) => Some((i, valid_name(&symbol.name))),
-            _ => None,
-        };
-        let mut names: HashMap<usize, String> = self.aig.symbols.iter().filter_map(latch_name).collect();
         for i in 0..self.aig.latches.len() {
             let latch = self.aig.latches[i];
-            let mut name = names.remove(&i).unwrap_or_else(|| format!("l{i}"));
+            let symbol = self.symbols.get(&SymbolTarget::Latch(i));
+            let mut name = symbol.map_or_else(|| format!("l{i}"), |name| valid_name(name));
             while !taken.insert(name.clone()) {
                 name.push('_');
             }
             if latch.initialization.is_none() {
-                let fault = self.fault(Place::Latch(i), format!("register `{name}` has no initial value"));
+                let fault = self.fault(self.first[1] + i, format!("register `{name}` has no initial value"));
                 fault.remedy("give it one; in Yosys `setundef -zero -init` makes it 0");
             }
             let register = self.builder.register(name, latch.initialization == Some(true));
@@ -318,30 +283,32 @@ impl<'s> Reader<'s> {
     /// Reports signals that are defined twice, and uses of signals that are undefined or have an unknown meaning.
     fn check_signals(&mut self, bits: &[Option<Input>]) {
         let Aig { inputs, latches, and_gates, outputs, bad_state_properties, .. } = self.aig.clone();
-        let mut defined: HashMap<u32, Place> = HashMap::from([(0, Place::Output(0))]);
-        let own = inputs.iter().enumerate().map(|(i, &code)| (code, Place::Input(i)));
-        let own = own.chain(latches.iter().enumerate().map(|(i, latch)| (latch.state, Place::Latch(i))));
-        let own = own.chain(and_gates.iter().enumerate().map(|(i, gate)| (gate.output, Place::And(i))));
-        for (code, place) in own {
-            if code & 1 == 1 || defined.insert(code / 2, place).is_some() {
+        let [first_input, first_latch, first_output, first_gate] = self.first;
+        // The line that defines each variable; the first line stands for the constant.
+        let mut defined: HashMap<u32, usize> = HashMap::from([(0, 0)]);
+        let own = inputs.iter().copied().zip(first_input..);
+        let own = own.chain(latches.iter().map(|latch| latch.state).zip(first_latch..));
+        for (code, line) in own.chain(and_gates.iter().map(|gate| gate.output).zip(first_gate..)) {
+            if code & 1 == 1 || defined.insert(code / 2, line).is_some() {
                 let message = "cannot be defined here: it is negated, constant or defined before";
-                self.fault(place, format!("literal {code} {message}"));
+                self.fault(line, format!("literal {code} {message}"));
             }
         }
-        let gates = and_gates.iter().enumerate();
-        let used = gates.flat_map(|(i, gate)| gate.inputs.map(|code| (code, Place::And(i))));
-        let used =
-            used.chain(latches.iter().enumerate().map(|(i, latch)| (latch.next_state, Place::Latch(i))));
-        let outputs = outputs.iter().chain(&bad_state_properties).enumerate();
-        for (code, place) in used.chain(outputs.map(|(i, &code)| (code, Place::Output(i)))) {
-            match defined.get(&(code / 2)) {
-                None => _ = self.fault(place, format!("nothing defines literal {}", code & !1)),
-                Some(&Place::Input(i)) if bits[i].is_none() => {
-                    let name = self.symbol(SymbolTarget::Input(i)).unwrap_or("without a name").to_owned();
-                    let fault = self.fault(place, format!("the input {name} is used"));
-                    fault.remedy("inputs that are used are called x[i], y, y[i] or query[i]");
-                }
-                Some(_) => {}
+        let used = and_gates.iter().zip(first_gate..);
+        let used = used.flat_map(|(gate, line)| gate.inputs.map(|code| (code, line)));
+        let used = used.chain(latches.iter().map(|latch| latch.next_state).zip(first_latch..));
+        let outputs = outputs.iter().chain(&bad_state_properties).copied().zip(first_output..);
+        for (code, line) in used.chain(outputs) {
+            let Some(place) = defined.get(&(code / 2)) else {
+                self.fault(line, format!("nothing defines literal {}", code & !1));
+                continue;
+            };
+            let input = place.wrapping_sub(first_input);
+            if bits.get(input) == Some(&None) {
+                let name = self.symbols.get(&SymbolTarget::Input(input));
+                let name = name.map_or("without a name", String::as_str).to_owned();
+                let fault = self.fault(line, format!("the input {name} is used"));
+                fault.remedy("inputs that are used are called x[i], y, y[i] or query[i]");
             }
         }
     }
@@ -358,11 +325,11 @@ impl<'s> Reader<'s> {
             Err(AigStructureError::FoundCycle { lit }) => {
                 let gate = aig.and_gates.iter().position(|gate| gate.output / 2 == lit / 2);
                 let message = format!("the gate of literal {} feeds itself", lit & !1);
-                self.fault(Place::And(gate.unwrap_or(0)), message);
+                self.fault(self.first[3] + gate.unwrap_or(0), message);
                 None
             }
             Err(error) => {
-                self.fault(Place::Output(0), error.to_string());
+                self.fault(self.first[2], error.to_string());
                 None
             }
         }
@@ -374,14 +341,10 @@ impl<'s> Reader<'s> {
     }
 
     fn outputs(&mut self, aig: &OrderedAig<u32>) {
-        let n_outputs = aig.outputs.len();
         let codes: Vec<u32> = aig.outputs.iter().chain(&aig.bad_state_properties).copied().collect();
-        let target = |i: usize| match i.checked_sub(n_outputs) {
-            None => SymbolTarget::Output(i),
-            Some(i) => SymbolTarget::BadStateProperty(i),
-        };
-        let names: Vec<Option<String>> =
-            (0..codes.len()).map(|i| self.symbol(target(i)).map(str::to_owned)).collect();
+        let targets = (0..aig.outputs.len()).map(SymbolTarget::Output);
+        let targets = targets.chain((0..).map(SymbolTarget::BadStateProperty)).take(codes.len());
+        let names: Vec<Option<String>> = targets.map(|target| self.symbols.remove(&target)).collect();
         self.builder.next(Literal::TRUE);
         if !names.iter().flatten().any(|name| is_output(name)) {
             if let Some(&code) = codes.first() {
@@ -395,11 +358,11 @@ impl<'s> Reader<'s> {
         for (i, name) in names.into_iter().enumerate() {
             let name = name.unwrap_or_default();
             if !name.is_empty() && !seen.insert(name.clone()) {
-                self.fault(Place::Output(i), format!("two outputs are called {name}"));
+                self.fault(self.first[2] + i, format!("two outputs are called {name}"));
             }
             if !is_output(&name) {
                 let message = format!("output {i} `{name}` is left out");
-                let warning = Diagnostic::warning(self.span(Place::Output(i)), message, "");
+                let warning = Diagnostic::warning(self.source.line(self.first[2] + i), message, "");
                 self.warnings.push(warning.with_help("outputs are called next, halted and f"));
                 continue;
             }
@@ -412,7 +375,7 @@ impl<'s> Reader<'s> {
         }
         if let Some(missing) = (0..f.len()).find(|bit| !f.contains_key(bit)) {
             let message = format!("there is no output f[{missing}], but there are higher ones");
-            self.fault(Place::Output(0), message);
+            self.fault(self.first[2], message);
         }
         self.builder.output(f.into_values());
     }
