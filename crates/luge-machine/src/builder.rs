@@ -1,8 +1,8 @@
 //! Builds machines and checks them.
 
 use crate::{
-    Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, State, StateId, StateKind, SymbolId,
-    Tape, TapeId, Write,
+    Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, State, StateId, SymbolId, Tape,
+    TapeId, Write,
 };
 
 /// Why a machine could not be built.
@@ -105,28 +105,25 @@ pub enum BuildError {
 /// let machine = b.build().unwrap();
 /// assert_eq!(machine.n_rules(), 4);
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct MachineBuilder {
-    name: Option<String>,
-    tapes: Vec<Tape>,
-    states: Vec<State>,
-    /// The first halting state that was given rules.
-    halting_with_rules: Option<StateId>,
-    start: Option<StateId>,
-    missing: Missing,
+    /// Not checked yet.
+    pub(crate) machine: Machine,
 }
 
 impl Machine {
     /// Starts an empty machine.
     pub fn builder() -> MachineBuilder {
-        MachineBuilder::default()
+        let (tapes, states) = (Vec::new(), Vec::new());
+        let machine = Self { name: None, tapes, states, start: StateId(0), missing: Missing::default() };
+        MachineBuilder { machine }
     }
 }
 
 impl MachineBuilder {
     /// Names the machine.
     pub fn name(&mut self, name: impl Into<String>) -> &mut Self {
-        self.name = Some(name.into());
+        self.machine.name = Some(name.into());
         self
     }
 
@@ -142,18 +139,15 @@ impl MachineBuilder {
 
     /// Adds a tape.
     pub fn tape_with(&mut self, name: impl Into<String>, alphabet: Alphabet, access: Access) -> TapeId {
-        self.tapes.push(Tape { name: name.into(), alphabet, access });
-        TapeId(u8::try_from(self.tapes.len() - 1).unwrap_or(u8::MAX))
+        self.machine.tapes.push(Tape { name: name.into(), alphabet, access });
+        TapeId(u8::try_from(self.machine.tapes.len() - 1).unwrap_or(u8::MAX))
     }
 
     /// The state with this name, added as a running state if it is new. The machine starts in the first state, unless
     /// [`start`](Self::start) sets another.
     pub fn state(&mut self, name: impl AsRef<str>) -> StateId {
         let name = name.as_ref();
-        if let Some(index) = self.states.iter().position(|s| s.name == name) {
-            return StateId::new(index);
-        }
-        self.push_state(name.to_owned())
+        self.machine.find_state(name).unwrap_or_else(|| self.push_state(name.to_owned()))
     }
 
     /// Makes the state with this name halting; adds it if it is new.
@@ -165,40 +159,30 @@ impl MachineBuilder {
 
     /// Adds a state without looking for one of the same name, for callers that keep their own index.
     pub fn push_state(&mut self, name: String) -> StateId {
-        self.states.push(State { name, kind: StateKind::Running(Vec::new()), samples: SampleUse::Pass });
-        StateId::new(self.states.len() - 1)
+        self.machine.push_state(name, None, Vec::new())
     }
 
     /// Makes an existing state halting.
     pub fn halt_in(&mut self, state: StateId, accepting: bool) -> &mut Self {
-        let kind = &mut self.states[state.index()].kind;
-        if matches!(kind, StateKind::Running(rules) if !rules.is_empty()) {
-            self.halting_with_rules.get_or_insert(state);
-        }
-        *kind = StateKind::Halting { accepting };
+        self.machine.state_mut(state).halting = Some(accepting);
         self
     }
 
     /// Sets what steps from a state do with the samples of a stream.
     pub fn samples_in(&mut self, state: StateId, samples: SampleUse) -> &mut Self {
-        self.states[state.index()].samples = samples;
+        self.machine.state_mut(state).samples = samples;
         self
-    }
-
-    /// The name of an existing state.
-    pub(crate) fn state_name(&self, state: StateId) -> &str {
-        &self.states[state.index()].name
     }
 
     /// Sets the start state.
     pub fn start(&mut self, state: StateId) -> &mut Self {
-        self.start = Some(state);
+        self.machine.start = state;
         self
     }
 
     /// Sets what happens if no rule applies.
     pub fn missing(&mut self, missing: Missing) -> &mut Self {
-        self.missing = missing;
+        self.machine.missing = missing;
         self
     }
 
@@ -217,10 +201,7 @@ impl MachineBuilder {
 
     /// Adds a rule to a state; earlier rules take precedence.
     pub fn push_rule(&mut self, state: StateId, rule: Rule) -> &mut Self {
-        match &mut self.states[state.index()].kind {
-            StateKind::Running(rules) => rules.push(rule),
-            StateKind::Halting { .. } => _ = self.halting_with_rules.get_or_insert(state),
-        }
+        self.machine.state_mut(state).rules.push(rule);
         self
     }
 
@@ -231,29 +212,25 @@ impl MachineBuilder {
     pub fn build(self) -> Result<Machine, BuildError> {
         self.check_tapes()?;
         self.check_states()?;
-        for State { name, kind, .. } in &self.states {
-            if let StateKind::Running(rules) = kind {
-                rules.iter().try_for_each(|rule| self.check_rule(name, rule))?;
-            }
+        for state in self.machine.state_ids() {
+            self.machine.rules(state).iter().try_for_each(|rule| self.check_rule(state, rule))?;
         }
-        if self.start.is_none() && self.states.is_empty() {
+        if self.machine.states.is_empty() {
             return Err(BuildError::NoStart);
         }
-        let start = self.start.unwrap_or(StateId(0));
-        self.check_known(start, || "the start".to_owned())?;
-        let Self { name, tapes, states, missing, .. } = self;
-        Ok(Machine { name, tapes, states, start, missing })
+        self.check_known(self.machine.start, || "the start".to_owned())?;
+        Ok(self.machine)
     }
 
     fn check_tapes(&self) -> Result<(), BuildError> {
-        if self.tapes.is_empty() {
-            return Err(BuildError::NoTape);
+        let tapes = self.machine.tapes();
+        match tapes.len() {
+            0 => return Err(BuildError::NoTape),
+            1..=255 => {}
+            n_tapes => return Err(BuildError::TooManyTapes(n_tapes)),
         }
-        if self.tapes.len() > 255 {
-            return Err(BuildError::TooManyTapes(self.tapes.len()));
-        }
-        no_duplicate("tape", self.tapes.iter().map(|t| &t.name))?;
-        for tape in &self.tapes {
+        no_duplicate("tape", tapes.iter().map(|t| &t.name))?;
+        for tape in tapes {
             let n_symbols = tape.alphabet.len();
             if n_symbols == 0 || n_symbols > 256 || tape.alphabet.blank().index() >= n_symbols {
                 return Err(BuildError::AlphabetSize { tape: tape.name.clone(), n_symbols });
@@ -264,12 +241,13 @@ impl MachineBuilder {
     }
 
     fn check_states(&self) -> Result<(), BuildError> {
-        no_duplicate("state", self.states.iter().map(|s| &s.name))?;
-        if let Some(state) = self.halting_with_rules {
-            return Err(BuildError::HaltingWithRules(self.state_name(state).to_owned()));
+        no_duplicate("state", self.machine.states.iter().map(|s| &s.name))?;
+        let halting = || self.machine.states.iter().filter(|state| state.halting.is_some());
+        if let Some(state) = halting().find(|state| !state.rules.is_empty()) {
+            return Err(BuildError::HaltingWithRules(state.name.clone()));
         }
-        for State { name, kind, samples } in &self.states {
-            if let (StateKind::Halting { .. }, Some(word)) = (kind, samples.word()) {
+        for State { name, samples, .. } in halting() {
+            if let Some(word) = samples.word() {
                 return Err(BuildError::HaltingWithSamples { state: name.clone(), word });
             }
         }
@@ -277,29 +255,31 @@ impl MachineBuilder {
     }
 
     fn check_known(&self, state: StateId, place: impl Fn() -> String) -> Result<(), BuildError> {
-        let n_states = self.states.len();
+        let n_states = self.machine.states.len();
         if state.index() < n_states {
             return Ok(());
         }
         Err(BuildError::UnknownState { place: place(), state, n_states })
     }
 
-    fn check_rule(&self, state: &str, rule: &Rule) -> Result<(), BuildError> {
-        let n_tapes = self.tapes.len();
+    fn check_rule(&self, state: StateId, rule: &Rule) -> Result<(), BuildError> {
+        let (state, n_tapes) = (&self.machine.state(state).name, self.machine.n_tapes());
         let parts = [("reads", rule.reads.len()), ("writes", rule.writes.len()), ("moves", rule.moves.len())];
         if let Some((part, found)) = parts.into_iter().find(|&(_, found)| found != n_tapes) {
-            return Err(BuildError::Arity { state: state.to_owned(), part, found, n_tapes });
+            return Err(BuildError::Arity { state: state.clone(), part, found, n_tapes });
         }
         self.check_known(rule.next, || format!("a rule of state `{state}`"))?;
-        for ((tape, read), write) in self.tapes.iter().zip(&rule.reads).zip(&rule.writes) {
-            let n_symbols = tape.alphabet.len();
-            let names = || (state.to_owned(), tape.name.clone());
+        for ((Tape { name, alphabet, access }, read), write) in
+            self.machine.tapes.iter().zip(&rule.reads).zip(&rule.writes)
+        {
+            let n_symbols = alphabet.len();
+            let names = || (state.clone(), name.clone());
             let mut named = [read.symbol(), write.symbol()].into_iter().flatten();
             if let Some(symbol) = named.find(|symbol| symbol.index() >= n_symbols) {
                 let (state, tape) = names();
                 return Err(BuildError::UnknownSymbol { state, tape, symbol, n_symbols });
             }
-            if tape.access == Access::ReadOnly && write.changes(*read) {
+            if *access == Access::ReadOnly && write.changes(*read) {
                 let (state, tape) = names();
                 return Err(BuildError::WritesReadOnly { state, tape });
             }

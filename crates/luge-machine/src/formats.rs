@@ -4,27 +4,24 @@
 
 pub mod bbchallenge;
 mod draft;
-mod expand;
 mod fit;
 mod jflap;
-mod loss;
 mod morphett;
 mod native;
 mod pieces;
 mod recognise;
-mod resolve;
+mod rules;
 mod turingmachine_io;
 mod turingmachinesimulator;
 
 use crate::{Diagnostic, Input, Machine, TapeInput};
 
 use draft::{Draft, DraftRule, DraftState, RuleOrder, collected_alphabet};
-use expand::{MAX_RULES, exact_rules, live_rules};
 use fit::{Limits, fit, spelling_problem, unnamed_symbols};
 use pieces::{Piece, check_symbol, counted, distinct, first_free, head_move, lines, listed, only_character};
-use resolve::KnownRules;
+use rules::{KnownRules, MAX_RULES, exact_rules, live_rules};
 
-pub use loss::Loss;
+pub use fit::Loss;
 pub use recognise::{Unrecognised, recognise};
 
 /// The most symbols of a tape: their ids are bytes.

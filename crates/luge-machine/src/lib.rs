@@ -33,9 +33,7 @@ pub use builder::{BuildError, MachineBuilder};
 pub use diagnostic::{Diagnostic, Severity};
 pub use ids::{Cell, StateId, Step, SymbolId, TapeId};
 pub use input::{Input, InputError, TapeInput, parse_inputs};
-pub use model::{
-    Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, State, StateKind, Tape, Write,
-};
+pub use model::{Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, State, Tape, Write};
 pub use normal::{Bits, MAX_TAPES, NormalForm, NotNormal, Transition};
 pub use simulator::{Effect, Outcome, RecordedSteps, Recording, Simulator};
 pub use tape::TapeCells;

@@ -5,18 +5,17 @@
 //! outcome of the lowered machine is that of the source.
 
 mod encoding;
-mod expand;
-mod halves;
-mod report;
 
-pub use expand::{TooManyRules, expand_wildcards};
-pub use report::{Report, Size};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    fmt,
+};
 
 use crate::{
-    Cell, Input, MAX_TAPES, Machine, Move, NormalForm, NotNormal, SampleUse, StateId, SymbolId, TapeId,
+    Cell, Input, MAX_TAPES, Machine, Move, NormalForm, NotNormal, Pattern, Rule, SampleUse, State, StateId,
+    SymbolId, TapeId, Write,
 };
-use encoding::Encoding;
-use halves::with_doubled_cells;
+use encoding::{Encoding, unused_name};
 
 /// Which moves the lowered machine may make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -104,6 +103,35 @@ fn has_stay(machine: &Machine) -> bool {
     machine.state_ids().flat_map(|q| machine.rules(q)).any(|rule| rule.moves.contains(&Move::Stay))
 }
 
+/// The machine with each step split in two. Cell i becomes cell 2i; odd cells stay blank. Right is RR, left is LL, stay is RL.
+///
+/// The new states between the two halves of a step follow those of the machine: one per pair of next state and second
+/// moves, in the order of first use.
+fn with_doubled_cells(machine: &Machine) -> Machine {
+    let n_tapes = machine.n_tapes();
+    let mut taken: HashSet<String> = machine.states().iter().map(|state| state.name.clone()).collect();
+    let mut halfway: Vec<State> = Vec::new();
+    let mut ids: HashMap<(StateId, Vec<Move>), StateId> = HashMap::new();
+    let mut doubled = machine.clone();
+    for rule in doubled.all_rules_mut() {
+        let half = |stay: Move| -> Vec<Move> {
+            rule.moves.iter().map(|&head| if head == Move::Stay { stay } else { head }).collect()
+        };
+        let (first, second) = (half(Move::Right), half(Move::Left));
+        rule.next = *ids.entry((rule.next, second)).or_insert_with_key(|(next, moves)| {
+            let letters: String = moves.iter().map(|m| if *m == Move::Left { 'L' } else { 'R' }).collect();
+            let name = unused_name(format!("{}.{letters}", machine.state(*next).name), &mut taken);
+            let (reads, writes) = (vec![Pattern::Any; n_tapes], vec![Write::Keep; n_tapes]);
+            let rules = vec![Rule { reads, writes, moves: moves.clone(), next: *next }];
+            halfway.push(State { name, halting: None, rules, samples: SampleUse::Pass });
+            StateId::new(machine.states().len() + halfway.len() - 1)
+        });
+        rule.moves = first;
+    }
+    doubled.states.append(&mut halfway);
+    doubled
+}
+
 impl Lowered {
     /// Steps of the lowered machine per step of the source, and cells per cell: 2 if cells are doubled, else 1.
     pub fn steps_per_step(&self) -> u64 {
@@ -153,6 +181,116 @@ impl Lowered {
             steps_per_step: self.steps_per_step(),
         }
     }
+}
+
+/// The size of a machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Size {
+    /// Number of states, including halting ones.
+    pub states: usize,
+    /// Number of tapes.
+    pub tapes: usize,
+    /// Number of rules; a rule with wildcards counts once.
+    pub rules: usize,
+    /// Number of pairs of a state and the symbols that it reads: sum_q 2^|S(q)| in normal form.
+    pub vertices: u64,
+}
+
+impl Size {
+    fn of(machine: &Machine) -> Self {
+        let states = machine.states().len();
+        let symbols = |tape| machine.tape(tape).alphabet.len() as u64;
+        let of_state = |state| machine.looked_at(state).map(symbols).fold(1, u64::saturating_mul);
+        let vertices = machine.state_ids().map(of_state).fold(0, u64::saturating_add);
+        Self { states, tapes: machine.n_tapes(), rules: machine.n_rules(), vertices }
+    }
+}
+
+/// The sizes before and after lowering. Displayed as a small table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// The source machine.
+    pub before: Size,
+    /// The lowered machine.
+    pub after: Size,
+    /// The requested moves.
+    pub moves: Moves,
+    /// Steps of the lowered machine per step of the source.
+    pub steps_per_step: u64,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { before, after, .. } = self;
+        let rows = [
+            ("states", before.states as u64, after.states as u64),
+            ("tapes", before.tapes as u64, after.tapes as u64),
+            ("rules", before.rules as u64, after.rules as u64),
+            ("vertices", before.vertices, after.vertices),
+            ("steps", 1, self.steps_per_step),
+        ];
+        write!(f, "{:<10}{:>12}{:>12}", "", "before", "after")?;
+        for (what, before, after) in rows {
+            write!(f, "\n{what:<10}{before:>12}{after:>12}")?;
+        }
+        if self.moves == Moves::Strict && self.steps_per_step == 1 {
+            write!(f, "\nno rule stays, so strict moves need no doubled cells")?;
+        }
+        Ok(())
+    }
+}
+
+/// Why wildcards were not expanded.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "without wildcards the machine needs at least {at_least} rules, but at most {most_rules} are allowed"
+)]
+pub struct TooManyRules {
+    /// A lower bound on the number of rules.
+    pub at_least: usize,
+    /// The limit.
+    pub most_rules: usize,
+}
+
+/// The same machine with one rule per combination of symbols that has a rule, the last tape varying fastest.
+///
+/// # Errors
+/// If there would be more than `most_rules` rules; this is detected before they are created.
+pub fn expand_wildcards(machine: &Machine, most_rules: usize) -> Result<Machine, TooManyRules> {
+    let mut expanded = machine.clone();
+    let mut n_rules = 0;
+    for State { rules, .. } in &mut expanded.states {
+        *rules = expand_state(machine, rules, n_rules, most_rules)?;
+        n_rules += rules.len();
+    }
+    Ok(expanded)
+}
+
+/// The rules of one state, given that the states before it have `n_before` rules.
+fn expand_state(
+    machine: &Machine,
+    rules: &[Rule],
+    n_before: usize,
+    most_rules: usize,
+) -> Result<Vec<Rule>, TooManyRules> {
+    let within_limit = |n_here: usize| match n_before.saturating_add(n_here) {
+        at_least if at_least > most_rules => Err(TooManyRules { at_least, most_rules }),
+        _ => Ok(()),
+    };
+    let mut by_reads = BTreeMap::new();
+    for rule in rules {
+        // Every combination that a rule matches has a rule, this one or an earlier one.
+        within_limit(machine.n_situations(&rule.reads))?;
+        for reads in machine.situations(&rule.reads) {
+            by_reads.entry(reads).or_insert(rule);
+        }
+        within_limit(by_reads.len())?;
+    }
+    let exact = |(reads, rule): (Vec<SymbolId>, &Rule)| Rule {
+        reads: reads.into_iter().map(Pattern::Is).collect(),
+        ..rule.clone()
+    };
+    Ok(by_reads.into_iter().map(exact).collect())
 }
 
 #[cfg(test)]

@@ -86,8 +86,10 @@ pub struct Tape {
 pub struct State {
     /// Unique among the states of a machine.
     pub name: String,
-    /// Whether the machine continues from here.
-    pub kind: StateKind,
+    /// Whether the machine accepts when it halts here; `None` if it continues.
+    pub halting: Option<bool>,
+    /// The rules; the first that matches the symbols under the heads applies. A halting state has none.
+    pub rules: Vec<Rule>,
     /// What a step from here does with the current sample.
     pub samples: SampleUse,
 }
@@ -116,18 +118,6 @@ impl SampleUse {
             Self::Latch => Some("latch"),
         }
     }
-}
-
-/// Whether a state runs or halts.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum StateKind {
-    /// The first rule that matches the symbols under the heads applies.
-    Running(Vec<Rule>),
-    /// The machine has halted.
-    Halting {
-        /// Whether halting here accepts the input.
-        accepting: bool,
-    },
 }
 
 /// What a rule expects under one head.
@@ -317,26 +307,22 @@ impl Machine {
 
     /// The rules of a state; none if it halts.
     pub fn rules(&self, state: StateId) -> &[Rule] {
-        match &self.state(state).kind {
-            StateKind::Running(rules) => rules,
-            StateKind::Halting { .. } => &[],
-        }
+        &self.state(state).rules
     }
 
-    /// The rules of a running state.
-    pub(crate) fn rules_mut(&mut self, state: StateId) -> Option<&mut Vec<Rule>> {
-        match &mut self.states[state.index()].kind {
-            StateKind::Running(rules) => Some(rules),
-            StateKind::Halting { .. } => None,
-        }
+    pub(crate) fn state_mut(&mut self, state: StateId) -> &mut State {
+        &mut self.states[state.index()]
+    }
+
+    /// Adds a state that ignores samples.
+    pub(crate) fn push_state(&mut self, name: String, halting: Option<bool>, rules: Vec<Rule>) -> StateId {
+        self.states.push(State { name, halting, rules, samples: SampleUse::Pass });
+        StateId::new(self.states.len() - 1)
     }
 
     /// The rules of all states.
     pub(crate) fn all_rules_mut(&mut self) -> impl Iterator<Item = &mut Rule> {
-        self.states.iter_mut().flat_map(|state| match &mut state.kind {
-            StateKind::Running(rules) => rules.as_mut_slice(),
-            StateKind::Halting { .. } => &mut [],
-        })
+        self.states.iter_mut().flat_map(|state| &mut state.rules)
     }
 
     /// Whether some state takes samples from a stream.
@@ -358,10 +344,7 @@ impl Machine {
 
     /// Whether a halting state accepts; `None` if the state runs.
     pub fn halting(&self, state: StateId) -> Option<bool> {
-        match self.state(state).kind {
-            StateKind::Halting { accepting } => Some(accepting),
-            StateKind::Running(_) => None,
-        }
+        self.state(state).halting
     }
 
     /// The rule that applies in a state: the first that matches the symbols under the heads.

@@ -6,7 +6,7 @@ mod network;
 use luge::{files::summary::spelled, job::Loaded, trace::MAX_CELLS};
 use luge_landscape::VertexSet;
 use luge_machine::{
-    Access, Input, Missing, Pattern, StateKind, Tape, TapeInput,
+    Access, Input, Missing, Pattern, Tape, TapeInput,
     formats::Format,
     lowering::{Lowered, LoweringError, Size},
 };
@@ -73,9 +73,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 /// Shows a machine, and the network of its landscape.
 fn describe(loaded: &Loaded, landscape: Option<NetworkProfile>, json: bool) -> Result<(), Failure> {
     let machine = &loaded.machine;
-    let halting = machine.states().iter().filter_map(|state| match state.kind {
-        StateKind::Halting { accepting } => Some(object! { name: &state.name, accepting: accepting }),
-        StateKind::Running(_) => None,
+    let halting = machine.states().iter().filter_map(|state| {
+        state.halting.map(|accepting| object! { name: &state.name, accepting: accepting })
     });
     let halting_states: Vec<_> = halting.collect();
     let rules = machine.state_ids().flat_map(|state| machine.rules(state));

@@ -7,12 +7,11 @@
 use std::collections::HashSet;
 
 use super::{
-    Format, KnownRules, Loss, MAX_RULES, Obstacle, bbchallenge, exact_rules, first_free, jflap, live_rules,
+    Format, KnownRules, MAX_RULES, Obstacle, bbchallenge, exact_rules, first_free, jflap, live_rules,
     morphett, only_character, turingmachine_io, turingmachinesimulator,
 };
 use crate::{
-    Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, State, StateId, StateKind, SymbolId,
-    Tape, Write,
+    Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, StateId, SymbolId, Tape, Write,
 };
 
 /// The limits of a format.
@@ -146,20 +145,18 @@ impl Fitting {
     }
 
     /// Adds a state. If the name is taken, a number is appended.
-    fn push_state(&mut self, wish: &str, kind: StateKind) -> StateId {
+    fn push_state(&mut self, wish: &str, halting: Option<bool>, rules: Vec<Rule>) -> StateId {
         let name = first_free(wish, |name| self.machine.find_state(name).is_none());
-        self.machine.states.push(State { name, kind, samples: SampleUse::Pass });
-        StateId::new(self.machine.states.len() - 1)
+        self.machine.push_state(name, halting, rules)
     }
 
     /// Removes rules that never apply, which is not a loss.
     fn drop_dead_rules(&mut self) {
         for state in self.machine.state_ids() {
-            if let Some(rules) = self.machine.rules_mut(state) {
-                KnownRules::drop_covered(rules);
+            KnownRules::drop_covered(&mut self.machine.state_mut(state).rules);
+            if let Ok(live) = live_rules(&self.machine, state) {
+                retain(&mut self.machine.state_mut(state).rules, &live);
             }
-            let Ok(live) = live_rules(&self.machine, state) else { continue };
-            self.machine.rules_mut(state).into_iter().for_each(|rules| drop(retain(rules, &live)));
         }
     }
 
@@ -264,10 +261,9 @@ impl Fitting {
     fn step_into_halt(&mut self, partial: &[StateId]) {
         let is_dead = |&state: &StateId| self.machine.halting(state) == Some(false);
         let known = self.machine.find_state(morphett::NO_RULE).filter(is_dead);
-        let kind = StateKind::Halting { accepting: false };
-        let dead = known.unwrap_or_else(|| self.push_state(morphett::NO_RULE, kind));
+        let dead = known.unwrap_or_else(|| self.push_state(morphett::NO_RULE, Some(false), Vec::new()));
         for &state in partial {
-            self.machine.rules_mut(state).into_iter().for_each(|rules| rules.push(keeping(Move::Stay, dead)));
+            self.machine.state_mut(state).rules.push(keeping(Move::Stay, dead));
         }
     }
 
@@ -278,11 +274,10 @@ impl Fitting {
         if !self.limits.start_may_halt && self.machine.halting(start).is_some() {
             self.refuse(Obstacle::Halting(format!("the start state `{name}` halts")))?;
             if self.limits.missing.is_none() {
-                let kind = StateKind::Running(vec![keeping(Move::Stay, start)]);
-                self.machine.start = self.push_state("start", kind);
+                self.machine.start = self.push_state("start", None, vec![keeping(Move::Stay, start)]);
                 self.lost.push(Loss::StartSteps(name));
             } else if self.machine.halting(start) == Some(true) {
-                self.machine.states[start.index()].kind = StateKind::Running(Vec::new());
+                self.machine.state_mut(start).halting = None;
                 self.lost.push(Loss::StartAccepts(name));
             }
         }
@@ -294,7 +289,7 @@ impl Fitting {
         if let Some(first) = first {
             self.refuse(Obstacle::Halting(format!("state `{}` halts without accepting", names[first])))?;
             for state in states {
-                self.machine.states[state.index()].kind = StateKind::Running(Vec::new());
+                self.machine.state_mut(state).halting = None;
             }
             self.lost.push(Loss::Rejecting(names));
         }
@@ -316,7 +311,7 @@ impl Fitting {
         for &next in &entered {
             back[next.index()] = back[next.index()].or_else(|| {
                 let wish = format!("{}-back", self.name(next));
-                Some(self.push_state(&wish, StateKind::Running(vec![keeping(Move::Left, next)])))
+                Some(self.push_state(&wish, None, vec![keeping(Move::Left, next)]))
             });
         }
         for rule in self.machine.all_rules_mut().filter(stays) {
@@ -344,7 +339,7 @@ impl Fitting {
                 ))
             })?;
             n_rules += exact.len();
-            self.machine.rules_mut(state).into_iter().for_each(|rules| rules.clone_from(&exact));
+            self.machine.state_mut(state).rules = exact;
         }
         Ok(())
     }
@@ -408,4 +403,82 @@ impl Fitting {
         }
         Ok(())
     }
+}
+
+/// A difference between a written file and the machine.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Loss {
+    /// The input is not in the file.
+    #[error("the input is left out: {0}")]
+    Input(String),
+    /// Tapes are no longer marked read-only.
+    #[error("{} no longer marked read-only", counted("tape", .0, "is", "are"))]
+    ReadOnly(Vec<String>),
+    /// Rejecting states become states without rules, in which the machine stops after the same number of steps.
+    #[error(
+        "{} without accepting; in the file the machine stops there because no rule applies",
+        counted("state", .0, "halts", "halt")
+    )]
+    Rejecting(Vec<String>),
+    /// Without a rule the machine halts, but in the file that is a rejection.
+    #[error("where no rule applies the machine halts; in the file it rejects there")]
+    MissingRejects,
+    /// Without a rule the machine rejects, but in the file it halts without accepting.
+    #[error("where no rule applies the machine rejects; in the file it halts there without accepting")]
+    MissingHalts,
+    /// Without a rule the machine stops at once, but in the file that takes a step.
+    #[error(
+        "where no rule applies the machine stops at once; in the file it takes one more step, into `halt-no-rule`"
+    )]
+    MissingSteps,
+    /// The machine accepts without a step, but in the file it halts without accepting.
+    #[error("the start state `{0}` accepts; in the file it halts without accepting")]
+    StartAccepts(String),
+    /// The machine halts without a step, but in the file it takes one.
+    #[error("the start state `{0}` halts at once; in the file one step leads into it")]
+    StartSteps(String),
+    /// States that no rule enters are omitted.
+    #[error("{} never entered and left out", counted("state", .0, "is", "are"))]
+    States(Vec<String>),
+    /// Symbols that no rule mentions are omitted.
+    #[error("{} in no rule and left out of tape `{tape}`", counted("symbol", symbols, "is", "are"))]
+    Symbols {
+        /// The tape's name.
+        tape: String,
+        /// The symbols' names.
+        symbols: Vec<String>,
+    },
+    /// A symbol has another name in the file.
+    #[error("symbol `{from}` of tape `{tape}` is written `{to}`")]
+    SymbolRenamed {
+        /// The tape's name.
+        tape: String,
+        /// Its name in the machine.
+        from: String,
+        /// Its name in the file.
+        to: String,
+    },
+    /// A state has another name in the file.
+    #[error("state `{from}` is called `{to}`")]
+    StateRenamed {
+        /// Its name in the machine.
+        from: String,
+        /// Its name in the file.
+        to: String,
+    },
+    /// Rules that stay take two steps in the file: right and back.
+    #[error("{}; in the file {} two steps, right and back", if *.0 == 1 { "1 rule stays".into() } else { format!("{} rules stay", .0) }, if *.0 == 1 { "it takes" } else { "they take" })]
+    Stay(usize),
+}
+
+/// A noun, the first few names, and the verb in singular or plural.
+fn counted(noun: &str, names: &[String], one: &str, many: &str) -> String {
+    const MAX_LISTED: usize = 8;
+    let listed: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
+    let more = match names.len().saturating_sub(MAX_LISTED) {
+        0 => String::new(),
+        n_more => format!(" and {n_more} more"),
+    };
+    let (plural, verb) = if names.len() == 1 { ("", one) } else { ("s", many) };
+    format!("{noun}{plural} {}{more} {verb}", listed.join(", "))
 }

@@ -42,15 +42,6 @@ struct Ending {
     traces: Box<[Trace]>,
 }
 
-/// Steps that are being recorded.
-#[derive(Default)]
-struct Path {
-    looks: Vec<(u32, i32, SymbolId)>,
-    writes: Vec<(u32, i32, SymbolId)>,
-    traces: Vec<Trace>,
-    steps: Step,
-}
-
 impl Memo {
     /// An empty cache; `None` unless the machine has several tapes with two symbols each.
     pub(super) fn new(machine: &Machine) -> Option<Self> {
@@ -80,17 +71,18 @@ impl Memo {
     /// Makes steps one by one, and adds them to the tree.
     fn learn(&mut self, simulator: &mut Simulator<'_>) -> bool {
         let (from, heads) = (simulator.state, simulator.heads.clone());
-        let mut path = Path { traces: Trace::start(simulator), ..Path::default() };
-        while path.steps < MAX_STEPS && path.looks.len() < MAX_LOOKS {
-            path.look(simulator, &heads);
-            if !path.step(simulator, &heads) {
+        let mut looks = Vec::new();
+        let traces = Trace::start(simulator).into();
+        let mut ending = Ending { steps: 0, to: from, writes: Vec::new(), traces };
+        while ending.steps < MAX_STEPS && looks.len() < MAX_LOOKS {
+            ending.look(simulator, &heads, &mut looks);
+            if !ending.step(simulator, &heads) {
                 break;
             }
         }
-        let Path { looks, writes, traces, steps } = path;
-        let made = steps > 0;
-        let traces = Trace::moving(traces);
-        self.add(from, &looks, Ending { steps, to: simulator.state, writes, traces });
+        ending.traces = Trace::moving(&ending.traces);
+        let made = ending.steps > 0;
+        self.add(from, &looks, ending);
         made
     }
 
@@ -110,15 +102,15 @@ impl Memo {
     }
 }
 
-impl Path {
+impl Ending {
     /// Records the cells that the next step reads and no earlier one read or wrote.
-    fn look(&mut self, simulator: &Simulator<'_>, heads: &[Cell]) {
+    fn look(&self, simulator: &Simulator<'_>, heads: &[Cell], looks: &mut Vec<(u32, i32, SymbolId)>) {
         for tape in simulator.table.looked_at(simulator.state).iter().map(|tape| tape.index()) {
             let head = simulator.heads[tape];
             let place = (tape as u32, (head - heads[tape]) as i32);
             let same = |&(tape, offset, _): &(u32, i32, SymbolId)| (tape, offset) == place;
-            if !self.looks.iter().chain(&self.writes).any(same) {
-                self.looks.push((place.0, place.1, simulator.tapes[tape].read(head)));
+            if !looks.iter().chain(&self.writes).any(same) {
+                looks.push((place.0, place.1, simulator.tapes[tape].read(head)));
             }
         }
     }
@@ -136,11 +128,10 @@ impl Path {
         Trace::note(&mut self.traces, &simulator.table.action(action).moves);
         self.steps += 1;
         simulator.act(action);
+        self.to = simulator.state;
         true
     }
-}
 
-impl Ending {
     /// Applies the effect; `false` if there were no steps.
     fn make(&self, simulator: &mut Simulator<'_>) -> bool {
         for &(tape, offset, symbol) in &self.writes {

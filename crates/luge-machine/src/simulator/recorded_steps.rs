@@ -96,8 +96,8 @@ impl Trace {
     }
 
     /// The traces of the heads that move.
-    pub(super) fn moving(traces: Vec<Self>) -> Box<[Self]> {
-        traces.into_iter().filter(|trace| trace.low != trace.high).collect()
+    pub(super) fn moving(traces: &[Self]) -> Box<[Self]> {
+        traces.iter().filter(|trace| trace.low != trace.high).copied().collect()
     }
 }
 
@@ -320,19 +320,14 @@ impl Recording {
             while looked_at != 0 {
                 let first = looked_at.trailing_zeros();
                 let offset = Cell::from(first) - MARGIN;
-                let (mask, found) = ((looked_at >> first) as u16, (ones >> first) as u16);
+                let mask = (looked_at >> first) as u16;
+                let found = (ones >> first) as u16 & mask;
                 let left = |cell: u32| {
                     let cell_there = self.heads[tape] + offset + Cell::from(cell);
                     u16::from(simulator.tapes[tape].read(cell_there).0) << cell
                 };
                 let changed = (found ^ (0..WIDTH).fold(0, |now, cell| now | left(cell))) & mask;
-                parts.push(Part {
-                    tape: tape as u8,
-                    offset: offset as i8,
-                    mask,
-                    found: found & mask,
-                    changed,
-                });
+                parts.push(Part { tape: tape as u8, offset: offset as i8, mask, found, changed });
                 looked_at &= !(u128::from(u16::MAX) << first);
             }
         }
@@ -340,12 +335,11 @@ impl Recording {
         let n_changing = parts.iter().filter(|part| part.changed != 0).count();
         let mut inline = [Part::default(); N_INLINE];
         inline.iter_mut().zip(&parts).for_each(|(inline, part)| *inline = *part);
-        let rest = (parts.len() > N_INLINE || self.traces.len() > GROUP).then(|| {
-            Some(Rest {
-                parts: parts.split_off(N_INLINE.min(parts.len())),
-                ways: Ways::of(&self.traces, GROUP)?,
-            })
-        });
+        let mut rest = None;
+        if parts.len() > N_INLINE || self.traces.len() > GROUP {
+            let (parts, ways) = (parts.split_off(N_INLINE.min(parts.len())), Ways::of(&self.traces, GROUP)?);
+            rest = Some(Box::new(Rest { parts, ways }));
+        }
         Some(RecordedSteps {
             from: self.from,
             to: simulator.state,
@@ -354,10 +348,7 @@ impl Recording {
             n_changing: n_changing.min(N_INLINE) as u8,
             parts: inline,
             ways: Ways::of(&self.traces, 0)?,
-            rest: match rest {
-                Some(rest) => Some(Box::new(rest?)),
-                None => None,
-            },
+            rest,
         })
     }
 }

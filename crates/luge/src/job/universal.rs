@@ -7,7 +7,7 @@ use std::fmt;
 
 use luge_landscape::{Learner, LearnerError};
 use luge_machine::{
-    Access, Cell, Input, Machine, Move, Pattern, Rule, StateId, StateKind, SymbolId, TapeId, TapeInput, Write,
+    Access, Cell, Input, Machine, Move, Pattern, Rule, StateId, SymbolId, TapeId, TapeInput, Write,
 };
 
 /// The universal learner as a native file.
@@ -118,19 +118,16 @@ impl Program {
         }
         let mut program = Self { signs: Vec::new() };
         for (block, &state) in states.iter().enumerate() {
-            match &machine.state(state).kind {
-                StateKind::Halting { accepting: true } => program.signs.extend([Sign::Any, Sign::End]),
-                StateKind::Halting { accepting: false } => {}
-                StateKind::Running(rules) => {
-                    for rule in rules {
-                        let fields = tapes
-                            .fields(rule)
-                            .ok_or_else(|| ProgramError::HeadsApart(machine.state(state).name.clone()))?;
-                        program.signs.extend(fields);
-                        program.jump(block, blocks[rule.next.index()])?;
-                        program.signs.push(Sign::End);
-                    }
-                }
+            if machine.halting(state) == Some(true) {
+                program.signs.extend([Sign::Any, Sign::End]);
+            }
+            for rule in machine.rules(state) {
+                let fields = tapes
+                    .fields(rule)
+                    .ok_or_else(|| ProgramError::HeadsApart(machine.state(state).name.clone()))?;
+                program.signs.extend(fields);
+                program.jump(block, blocks[rule.next.index()])?;
+                program.signs.push(Sign::End);
             }
             program.signs.push(Sign::End);
         }

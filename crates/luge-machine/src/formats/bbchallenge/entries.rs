@@ -15,14 +15,8 @@ pub struct Entry<'t> {
     pub machine: &'t str,
     /// The text after the machine, such as `Halt 107 13`; empty if there is none or only a comment.
     pub note: &'t str,
-    text: &'t str,
-}
-
-impl Entry<'_> {
     /// The whole line, without surrounding space and without its comment.
-    pub(super) fn text(&self) -> &str {
-        self.text
-    }
+    pub(super) text: &'t str,
 }
 
 /// The entries of a list, in order: one machine per line, optionally followed by text. Empty lines and lines that begin

@@ -16,58 +16,41 @@ pub(super) enum Read<'l> {
     OneOf { symbols: Vec<&'l str>, variable: &'l str },
 }
 
-/// A `<write>`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Written<'l> {
-    /// `~`
-    Keep,
-    /// `a`, or nothing: the blank.
-    Put(&'l str),
-    /// `v`: the symbol in the variable.
-    Variable,
-}
+/// Why a label is invalid, phrased as a remedy: it has several characters, and is not a shorthand.
+const TOO_LONG: &str = "a symbol is one character, nothing is the blank, `~` any symbol";
+/// It is a shorthand, on a machine with several tapes.
+const SINGLE_TAPE_ONLY: &str = "`!x` and `a,b}v` exist on machines with one tape only";
+/// It is `a,,b}v` or `a,b}`.
+const BAD_VARIABLE: &str =
+    "write one-character symbols, commas between them, then `}` and the variable's name";
 
-/// Why a label is invalid, phrased as a remedy.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub(super) enum BadLabel {
-    /// More than one character, and not a shorthand.
-    #[error("a symbol is one character, nothing is the blank, `~` any symbol")]
-    TooLong,
-    /// A shorthand on a machine with several tapes.
-    #[error("`!x` and `a,b}}v` exist on machines with one tape only")]
-    SingleTapeOnly,
-    /// `a,,b}v` or `a,b}`.
-    #[error("write one-character symbols, commas between them, then `}}` and the variable's name")]
-    BadVariable,
-}
-
-pub(super) fn read(text: &str, n_tapes: usize) -> Result<Read<'_>, BadLabel> {
+pub(super) fn read(text: &str, n_tapes: usize) -> Result<Read<'_>, &'static str> {
     match text.trim() {
         "" => Ok(Read::Is(BLANK)),
         "~" => Ok(Read::Any),
         text if only_character(text).is_some() => Ok(Read::Is(text)),
-        text if n_tapes > 1 && (text.starts_with('!') || text.contains('}')) => Err(BadLabel::SingleTapeOnly),
+        text if n_tapes > 1 && (text.starts_with('!') || text.contains('}')) => Err(SINGLE_TAPE_ONLY),
         text if text.starts_with('!') => Ok(Read::Not(text)),
         text => {
-            let (symbols, variable) = text.split_once('}').ok_or(BadLabel::TooLong)?;
+            let (symbols, variable) = text.split_once('}').ok_or(TOO_LONG)?;
             let symbols: Vec<&str> = symbols.split(',').map(str::trim).collect();
             let is_bad = symbols.iter().any(|symbol| only_character(symbol).is_none());
             match variable.trim() {
-                variable if is_bad || variable.is_empty() => Err(BadLabel::BadVariable),
+                variable if is_bad || variable.is_empty() => Err(BAD_VARIABLE),
                 variable => Ok(Read::OneOf { symbols, variable }),
             }
         }
     }
 }
 
-/// Parses a `<write>` in a transition that may bind a variable.
-pub(super) fn write<'l>(text: &'l str, variable: Option<&str>) -> Result<Written<'l>, BadLabel> {
+/// Parses a `<write>` in a transition that may bind a variable; `None` keeps the symbol. A variable is only written where
+/// it was read, so the symbol does not change.
+pub(super) fn write<'l>(text: &'l str, variable: Option<&str>) -> Result<Option<&'l str>, &'static str> {
     match text.trim() {
-        "" => Ok(Written::Put(BLANK)),
-        "~" => Ok(Written::Keep),
-        text if variable == Some(text) => Ok(Written::Variable),
-        text if only_character(text).is_some() => Ok(Written::Put(text)),
-        _ => Err(BadLabel::TooLong),
+        "" => Ok(Some(BLANK)),
+        text if text == "~" || variable == Some(text) => Ok(None),
+        text if only_character(text).is_some() => Ok(Some(text)),
+        _ => Err(TOO_LONG),
     }
 }
 
@@ -111,7 +94,7 @@ impl<'l> Read<'l> {
 mod tests {
     use super::*;
 
-    fn check(text: &str, expected: Result<Read<'_>, BadLabel>) {
+    fn check(text: &str, expected: Result<Read<'_>, &'static str>) {
         assert_eq!(read(text, 1), expected, "{text}");
     }
 
@@ -125,10 +108,10 @@ mod tests {
         check("~", Ok(Read::Any));
         check("!□a", Ok(Read::Not("!□a")));
         check("a, □ } w1", Ok(Read::OneOf { symbols: vec!["a", BLANK], variable: "w1" }));
-        check("ab", Err(BadLabel::TooLong));
-        check("a,,b}v", Err(BadLabel::BadVariable));
-        check("a,b}", Err(BadLabel::BadVariable));
-        assert_eq!(read("!a", 2), Err(BadLabel::SingleTapeOnly));
+        check("ab", Err(TOO_LONG));
+        check("a,,b}v", Err(BAD_VARIABLE));
+        check("a,b}", Err(BAD_VARIABLE));
+        assert_eq!(read("!a", 2), Err(SINGLE_TAPE_ONLY));
     }
 
     #[test]

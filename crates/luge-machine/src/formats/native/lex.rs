@@ -56,23 +56,17 @@ pub(super) fn ends_bare_word(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '"' | '#' | ',' | ':')
 }
 
-/// Splits the line with this span into tokens, without its comment.
-pub(super) fn tokens(text: &str, line: Range<usize>) -> Result<Vec<Token>, Diagnostic> {
+/// Splits a line into tokens, without its comment.
+pub(super) fn tokens(line: &Piece<'_>) -> Result<Vec<Token>, Diagnostic> {
     let mut tokens = Vec::new();
-    let mut at = line.start;
-    while let Some(c) = text[at..line.end].chars().next() {
-        let rest = &text[at..line.end];
+    let mut rest = line.text.trim_start();
+    while let Some(c) = rest.chars().next().filter(|&c| c != '#') {
         let (kind, length) = match c {
-            '#' => break,
             ':' => (Kind::Colon, 1),
             ',' => (Kind::Comma, 1),
-            '"' => quoted(text, at, line.end)?,
-            c if c.is_whitespace() => {
-                at += c.len_utf8();
-                continue;
-            }
+            '"' => quoted(&line.part(rest))?,
             c if c.is_control() => {
-                let (span, code) = (at..at + c.len_utf8(), u32::from(c));
+                let (span, code) = (line.part(&rest[..c.len_utf8()]).span, u32::from(c));
                 let label = format!("U+{code:04X}");
                 let error = Diagnostic::error(span, "control character outside quotes", label);
                 return Err(error.with_help(format!("in a quoted name, write it as \\u{{{code:x}}}")));
@@ -84,49 +78,44 @@ pub(super) fn tokens(text: &str, line: Range<usize>) -> Result<Vec<Token>, Diagn
                 (Kind::Bare(word.to_owned()), word.len())
             }
         };
-        tokens.push(Token { kind, span: at..at + length });
-        at += length;
+        tokens.push(Token { kind, span: line.part(&rest[..length]).span });
+        rest = rest[length..].trim_start();
     }
     Ok(tokens)
 }
 
-/// Reads the quoted name at `start`; also returns its length.
-fn quoted(text: &str, start: usize, line_end: usize) -> Result<(Kind, usize), Diagnostic> {
+/// Reads the quoted name that a text begins with; also returns its length.
+fn quoted(text: &Piece<'_>) -> Result<(Kind, usize), Diagnostic> {
     let mut name = String::new();
-    let mut at = start + 1;
-    while let Some(c) = text[at..line_end].chars().next() {
-        let after = at + c.len_utf8();
-        let (character, end) = match c {
-            '"' => return Ok((Kind::Quoted(name), after - start)),
-            '\\' => {
-                let rest = &text[after..line_end];
-                let Some((escaped, length)) = escape(rest) else {
-                    let end = after + rest.chars().next().map_or(0, char::len_utf8);
-                    return Err(Diagnostic::error(at..end, "unknown escape", "not an escape")
-                        .with_help(r#"escapes are \" \\ \n \r \t and \u{hexadecimal}"#));
-                };
-                (escaped, after + length)
-            }
-            c => (c, after),
+    let mut rest = &text.text[1..];
+    while let Some(c) = rest.chars().next() {
+        let (character, length) = match c {
+            '"' => return Ok((Kind::Quoted(name), text.text.len() - rest.len() + 1)),
+            '\\' => escape(rest).ok_or_else(|| {
+                let end = rest.char_indices().nth(2).map_or(rest.len(), |(at, _)| at);
+                Diagnostic::error(text.part(&rest[..end]).span, "unknown escape", "not an escape")
+                    .with_help(r#"escapes are \" \\ \n \r \t and \u{hexadecimal}"#)
+            })?,
+            c => (c, c.len_utf8()),
         };
         name.push(character);
-        at = end;
+        rest = &rest[length..];
     }
-    Err(Diagnostic::error(start..line_end, "unclosed quote", "begins here")
+    Err(Diagnostic::error(text.span.clone(), "unclosed quote", "begins here")
         .with_help("close it on the same line with `\"`"))
 }
 
-/// The character that an escape stands for, and the length of the escape after the backslash.
-fn escape(rest: &str) -> Option<(char, usize)> {
-    match rest.chars().next()? {
-        c @ ('"' | '\\') => Some((c, 1)),
-        'n' => Some(('\n', 1)),
-        'r' => Some(('\r', 1)),
-        't' => Some(('\t', 1)),
+/// The character that an escape stands for, and the length of the escape.
+fn escape(text: &str) -> Option<(char, usize)> {
+    match text.chars().nth(1)? {
+        c @ ('"' | '\\') => Some((c, 2)),
+        'n' => Some(('\n', 2)),
+        'r' => Some(('\r', 2)),
+        't' => Some(('\t', 2)),
         'u' => {
-            let digits = rest.strip_prefix("u{")?.split_once('}')?.0;
+            let digits = text.strip_prefix("\\u{")?.split_once('}')?.0;
             let code = u32::from_str_radix(digits, 16).ok()?;
-            Some((char::from_u32(code)?, digits.len() + 3))
+            Some((char::from_u32(code)?, digits.len() + 4))
         }
         _ => None,
     }
@@ -144,19 +133,12 @@ pub(super) fn spelled(name: &str) -> String {
 
 /// A name in quotes.
 pub(super) fn in_quotes(name: &str) -> String {
-    let mut text = String::from('"');
-    for c in name.chars() {
-        match c {
-            '"' | '\\' => text.extend(['\\', c]),
-            '\n' => text.push_str("\\n"),
-            '\r' => text.push_str("\\r"),
-            '\t' => text.push_str("\\t"),
-            c if c.is_control() => text.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
-            c => text.push(c),
-        }
-    }
-    text.push('"');
-    text
+    let escaped = |c: char| match c {
+        '"' | '\\' => c.escape_default().to_string(),
+        c if c.is_control() => c.escape_default().to_string(),
+        c => c.to_string(),
+    };
+    format!("\"{}\"", name.chars().map(escaped).collect::<String>())
 }
 
 #[cfg(test)]
@@ -164,7 +146,8 @@ mod tests {
     use super::*;
 
     fn check(line: &str, expected: &[Kind]) {
-        let kinds: Vec<Kind> = tokens(line, 0..line.len()).unwrap().into_iter().map(|t| t.kind).collect();
+        let kinds: Vec<Kind> =
+            tokens(&Piece { text: line, span: 0..line.len() }).unwrap().into_iter().map(|t| t.kind).collect();
         assert_eq!(kinds, expected, "{line}");
     }
 
@@ -182,7 +165,7 @@ mod tests {
         for name in ["a", "", "*", "->", "x->y", "a b", "#", "\"", "\\", "\u{7f}\n", "head", "é", "\u{2028}"]
         {
             let line = spelled(name);
-            let found = tokens(&line, 0..line.len()).unwrap();
+            let found = tokens(&Piece { text: &line, span: 0..line.len() }).unwrap();
             assert_eq!(found.len(), 1, "{line}");
             assert_eq!(found[0].name(), Some(name));
             assert!(!found[0].is("*") && !found[0].is("head"));

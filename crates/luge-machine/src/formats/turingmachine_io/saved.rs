@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::{
-    parse,
-    yaml::{Document, NodeId},
+    machine, unknown_key,
+    yaml::{Document, NodeId, ROOT},
 };
 use crate::{
     Diagnostic,
@@ -17,7 +17,7 @@ pub(super) const SOURCE_CODE: &str = "source code";
 
 /// The key `source code` and its value; `None` if the document itself is a machine.
 pub(super) fn source_code(document: &Document) -> Option<[NodeId; 2]> {
-    let mut entries = document.mapping(document.root)?.iter();
+    let mut entries = document.mapping(ROOT)?.iter();
     let has_table = entries.clone().any(|&[key, _]| document.text(key) == Some("table"));
     entries.find(|&&[key, _]| document.text(key) == Some(SOURCE_CODE) && !has_table).copied()
 }
@@ -38,7 +38,7 @@ pub(super) fn read(
         return Err(outer.into_sorted());
     };
     let inner = Document::parse(source).map_err(|error| vec![error]);
-    let read = inner.and_then(|inner| parse::machine(&inner, source, options));
+    let read = inner.and_then(|inner| machine(&inner, source, options));
     let places = places(text, key, source);
     let placed = |found: Diagnostic| {
         let span = places.as_ref().map_or(key.clone(), |places| {
@@ -50,11 +50,11 @@ pub(super) fn read(
     match read {
         Ok(mut loaded) => {
             loaded.machine.name = name.or(loaded.machine.name);
-            outer.extend(loaded.warnings.into_iter().map(placed));
+            loaded.warnings.into_iter().for_each(|found| _ = outer.push(placed(found)));
             Ok(Loaded { warnings: outer.into_sorted(), ..loaded })
         }
         Err(errors) => {
-            outer.extend(errors.into_iter().map(placed));
+            errors.into_iter().for_each(|found| _ = outer.push(placed(found)));
             Err(outer.into_sorted())
         }
     }
@@ -64,14 +64,14 @@ pub(super) fn read(
 fn about(document: &Document) -> (Option<String>, Findings) {
     let mut name = None;
     let mut findings = Findings::default();
-    for &[key, value] in document.mapping(document.root).unwrap_or_default() {
+    for &[key, value] in document.mapping(ROOT).unwrap_or_default() {
         match document.text(key) {
             Some("name") if !document.is_null(value) => name = document.text(value).map(str::to_owned),
             Some("name" | SOURCE_CODE | "positions") => {}
             other => {
                 let span = document.node(key).span.clone();
                 let known = ["name", SOURCE_CODE, "positions"];
-                findings.push(parse::unknown_key(other.unwrap_or("this key"), span, &known));
+                findings.push(unknown_key(other.unwrap_or("this key"), span, &known));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use saphyr_parser::{Event, Parser, ScalarStyle, Span};
+use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use crate::Diagnostic;
 
@@ -29,12 +29,14 @@ pub(super) enum Kind {
     Mapping,
 }
 
-/// A document. Aliases share nodes, so it is not larger than the text.
+/// A document: its nodes, the root first. Aliases share nodes, so it is not larger than the text.
 #[derive(Clone, Debug)]
 pub(super) struct Document {
     nodes: Vec<Node>,
-    pub(super) root: NodeId,
 }
+
+/// The root of a document.
+pub(super) const ROOT: NodeId = 0;
 
 impl Document {
     pub(super) fn node(&self, id: NodeId) -> &Node {
@@ -62,107 +64,65 @@ impl Document {
 
     /// Parses the only document of a text.
     pub(super) fn parse(text: &str) -> Result<Self, Diagnostic> {
-        let places = Places::new(text);
-        let mut assembly = Assembly::default();
-        let mut n_documents = 0;
+        // The parser counts characters, and anchors from 1.
+        let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+        let byte = |character: usize| places.get(character).copied().unwrap_or(text.len());
+        let mut nodes: Vec<Node> = Vec::new();
+        let mut anchors: HashMap<usize, NodeId> = HashMap::new();
+        // The open collections.
+        let mut open: Vec<NodeId> = Vec::new();
         for event in Parser::new_from_str(text) {
             let (event, span) = event.map_err(|error| {
-                let at = places.byte(error.marker().index());
+                let at = byte(error.marker().index());
                 let message = format!("this is not YAML: {}", error.info());
                 Diagnostic::error(at..at, message, "the reader stopped here")
             })?;
-            n_documents += usize::from(matches!(event, Event::DocumentStart(_)));
-            if n_documents > 1 {
-                let message = "a file holds one machine, so one YAML document";
-                return Err(Diagnostic::error(places.range(span), message, "a second document begins here"));
+            let start = byte(span.start.index());
+            let span = start..byte(span.end.index()).max(start);
+            let (kind, anchor) = match event {
+                Event::Scalar(text, style, anchor, _) => {
+                    (Kind::Scalar { text: text.into_owned(), plain: style == ScalarStyle::Plain }, anchor)
+                }
+                Event::SequenceStart(anchor, _) => (Kind::Sequence, anchor),
+                Event::MappingStart(anchor, _) => (Kind::Mapping, anchor),
+                Event::DocumentStart(_) if !nodes.is_empty() => {
+                    let message = "a file holds one machine, so one YAML document";
+                    return Err(Diagnostic::error(span, message, "a second document begins here"));
+                }
+                Event::Alias(anchor) => {
+                    if let (Some(&parent), Some(&node)) = (open.last(), anchors.get(&anchor)) {
+                        nodes[parent].children.push(node);
+                    }
+                    continue;
+                }
+                Event::SequenceEnd | Event::MappingEnd => {
+                    open.pop();
+                    continue;
+                }
+                _ => continue,
+            };
+            let node = nodes.len();
+            if anchor > 0 {
+                anchors.insert(anchor, node);
             }
-            assembly.take(event, places.range(span));
+            if let Some(&parent) = open.last() {
+                nodes[parent].children.push(node);
+            }
+            if !matches!(kind, Kind::Scalar { .. }) {
+                open.push(node);
+            }
+            nodes.push(Node { span, kind, children: Vec::new() });
         }
-        let root = assembly.root.ok_or_else(|| {
-            Diagnostic::error(0..text.len(), "there is no machine in this text", "an empty document")
-                .with_help("`blank`, `start state` and `table` are needed")
-        })?;
-        Ok(Self { nodes: assembly.nodes, root })
+        if nodes.is_empty() {
+            let error =
+                Diagnostic::error(0..text.len(), "there is no machine in this text", "an empty document");
+            return Err(error.with_help("`blank`, `start state` and `table` are needed"));
+        }
+        Ok(Self { nodes })
     }
 }
 
 /// Whether YAML reads an unquoted word as null.
 pub(super) fn is_null_word(text: &str) -> bool {
     matches!(text, "" | "~" | "null" | "Null" | "NULL")
-}
-
-/// The byte positions of characters: the parser counts characters.
-struct Places(Vec<usize>);
-
-impl Places {
-    fn new(text: &str) -> Self {
-        Self(text.char_indices().map(|(at, _)| at).chain([text.len()]).collect())
-    }
-
-    fn byte(&self, character: usize) -> usize {
-        self.0.get(character).or(self.0.last()).copied().unwrap_or(0)
-    }
-
-    fn range(&self, span: Span) -> Range<usize> {
-        let start = self.byte(span.start.index());
-        start..self.byte(span.end.index()).max(start)
-    }
-}
-
-/// Builds the tree from the parser's events.
-#[derive(Default)]
-struct Assembly {
-    nodes: Vec<Node>,
-    root: Option<NodeId>,
-    anchors: HashMap<usize, NodeId>,
-    /// The open collections.
-    open: Vec<NodeId>,
-}
-
-impl Assembly {
-    fn take(&mut self, event: Event<'_>, span: Range<usize>) {
-        match event {
-            Event::Scalar(text, style, anchor, _) => {
-                let plain = style == ScalarStyle::Plain;
-                self.add(span, Kind::Scalar { text: text.into_owned(), plain }, anchor);
-            }
-            Event::Alias(anchor) => {
-                if let Some(&node) = self.anchors.get(&anchor) {
-                    self.attach(node);
-                }
-            }
-            Event::SequenceStart(anchor, _) => {
-                let node = self.add(span, Kind::Sequence, anchor);
-                self.open.push(node);
-            }
-            Event::MappingStart(anchor, _) => {
-                let node = self.add(span, Kind::Mapping, anchor);
-                self.open.push(node);
-            }
-            Event::SequenceEnd | Event::MappingEnd => _ = self.open.pop(),
-            Event::Nothing
-            | Event::StreamStart
-            | Event::StreamEnd
-            | Event::DocumentStart(_)
-            | Event::DocumentEnd => {}
-        }
-    }
-
-    fn add(&mut self, span: Range<usize>, kind: Kind, anchor: usize) -> NodeId {
-        let node = self.nodes.len();
-        self.nodes.push(Node { span, kind, children: Vec::new() });
-        // The parser counts anchors from 1.
-        if anchor > 0 {
-            self.anchors.insert(anchor, node);
-        }
-        self.attach(node);
-        node
-    }
-
-    fn attach(&mut self, node: NodeId) {
-        match self.open.last() {
-            Some(&parent) => self.nodes[parent].children.push(node),
-            None => self.root = Some(node),
-        }
-    }
 }
