@@ -156,22 +156,12 @@ pub enum CircuitError {
     /// Something refers to a wire or register that does not exist.
     #[error("{0} reads a wire or register that does not exist")]
     Missing(String),
-    /// An input bit does not exist.
-    #[error("{input} is read, but {present}")]
-    NoSuchInput {
-        /// The bit.
-        input: Input,
-        /// What exists instead, in words.
-        present: String,
-    },
-    /// Registers must not depend on the query, because it is not part of a sample.
-    #[error("{what} depends on {input}, but only `f` may depend on the query")]
-    LooksAhead {
-        /// A register, `next` or `halted`.
-        what: String,
-        /// A query bit that it depends on.
-        input: Input,
-    },
+    /// An input bit does not exist: the bit, and what exists instead, in words.
+    #[error("{0} is read, but {1}")]
+    NoSuchInput(Input, String),
+    /// A register, `next` or `halted` depends on this bit of the query, which is not part of a sample.
+    #[error("{0} depends on {1}, but only `f` may depend on the query")]
+    LooksAhead(String, Input),
     /// The output must not depend on the held sample.
     #[error("`f` depends on {0}, but it may depend only on registers and on the query")]
     LooksBack(Input),
@@ -284,11 +274,6 @@ impl Circuit {
         &self.gates
     }
 
-    /// The gate of a wire.
-    pub fn gate(&self, wire: WireId) -> &Gate {
-        &self.gates[wire.index()]
-    }
-
     /// `next`: the circuit is done with the held sample.
     pub fn next(&self) -> Literal {
         self.next
@@ -361,7 +346,7 @@ impl Circuit {
         let ahead =
             |&(what, literal): &(&str, Literal)| Some((what.to_owned(), query[literal.wire.index()]?));
         if let Some((what, input)) = state.iter().find_map(ahead) {
-            return Err(CircuitError::LooksAhead { what: format!("`{what}`"), input });
+            return Err(CircuitError::LooksAhead(format!("`{what}`"), input));
         }
         let held = self.dependence(|input| !matches!(input, Input::Query(_)));
         if let Some(input) = self.output.iter().find_map(|literal| held[literal.wire.index()]) {
@@ -408,7 +393,7 @@ impl Circuit {
     }
 
     fn check_input(&self, input: Input) -> Result<(), CircuitError> {
-        let refused = |present: String| Err(CircuitError::NoSuchInput { input, present });
+        let refused = |present: String| Err(CircuitError::NoSuchInput(input, present));
         let Some(shape) = self.samples else {
             return refused("the circuit takes no samples".to_owned());
         };

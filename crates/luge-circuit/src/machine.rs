@@ -32,12 +32,9 @@ pub enum MachineError {
         /// The cells of the circuit.
         cells: Range<Cell>,
     },
-    /// The tape that holds the sample is not read-only.
-    #[error("tape `{tape}` shows the sample, and must be read-only")]
-    Written {
-        /// The tape's name.
-        tape: String,
-    },
+    /// The tape with this name holds the sample and is not read-only.
+    #[error("tape `{0}` shows the sample, and must be read-only")]
+    Written(String),
     /// The machine takes samples but has no memory for them, or the other way round.
     #[error("the machine takes samples exactly if it has cells that show them")]
     NoMemory,
@@ -144,12 +141,11 @@ fn initial(input: &Input, tape: TapeId, cell: Cell) -> bool {
 fn check_tapes(normal: &NormalForm, tapes: &Tapes<'_>) -> Result<(), MachineError> {
     let machine = normal.machine();
     let inside = |tape: TapeId, cell: Cell| {
-        let outside = || MachineError::OutsideCells {
-            tape: machine.tape(tape).name.clone(),
-            cell,
-            cells: tapes.cells.clone(),
-        };
-        if tapes.cells.contains(&cell) { Ok(()) } else { Err(outside()) }
+        if tapes.cells.contains(&cell) {
+            return Ok(());
+        }
+        let (tape, cells) = (machine.tape(tape).name.clone(), tapes.cells.clone());
+        Err(MachineError::OutsideCells { tape, cell, cells })
     };
     for tape in machine.tape_ids() {
         let input = tapes.input.tapes.get(tape.index());
@@ -170,7 +166,7 @@ fn check_tapes(normal: &NormalForm, tapes: &Tapes<'_>) -> Result<(), MachineErro
         return Err(MachineError::Memory { n_cells, n_bits });
     }
     if !normal.read_only(memory.tape) {
-        return Err(MachineError::Written { tape: machine.tape(memory.tape).name.clone() });
+        return Err(MachineError::Written(machine.tape(memory.tape).name.clone()));
     }
     memory.features.iter().chain(&memory.labels).try_for_each(|&cell| inside(memory.tape, cell))
 }

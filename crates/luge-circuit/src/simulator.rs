@@ -39,11 +39,6 @@ impl<'c> Simulator<'c> {
         Self { circuit, registers, held: None, steps: 0, n_taken: 0 }
     }
 
-    /// The circuit that runs.
-    pub fn circuit(&self) -> &'c Circuit {
-        self.circuit
-    }
-
     /// The values of all registers.
     pub fn registers(&self) -> &[bool] {
         &self.registers

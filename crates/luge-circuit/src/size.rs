@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use luge_machine::keep_only;
+
 use crate::{Circuit, Gate, Literal, RegisterId, Total, WireId};
 
 /// The numbers of a circuit's parts.
@@ -61,12 +63,6 @@ impl Circuit {
         depths
     }
 
-    /// The literals that the logic computes: targets of registers, `next`, `halted` and `f`.
-    pub fn roots(&self) -> impl Iterator<Item = Literal> {
-        let targets = self.registers().iter().map(|register| register.target);
-        targets.chain([self.next(), self.halted()]).chain(self.output().iter().copied())
-    }
-
     /// The same circuit without registers on which neither the `kept` ones nor any output depends, and the new id of each
     /// register that remains.
     #[must_use]
@@ -90,7 +86,7 @@ impl Circuit {
                 }
             }
         }
-        let (registers, wires) = (retain(&mut self.registers, &needed), retain(&mut self.gates, &used));
+        let (registers, wires) = (keep_only(&mut self.registers, &needed), keep_only(&mut self.gates, &used));
         let renumber = |literal: &mut Literal| literal.wire = WireId::new(wires[literal.wire.index()]);
         // The bits of a number keep sharing it.
         let mut number: Option<[Arc<Total>; 2]> = None;
@@ -125,16 +121,4 @@ impl Circuit {
         let all: Vec<RegisterId> = (0..self.registers.len()).map(RegisterId::new).collect();
         self.without_unread_registers(&all).0
     }
-}
-
-/// Keeps some items, and returns the new position of each of them.
-fn retain<T>(items: &mut Vec<T>, kept: &[bool]) -> Vec<usize> {
-    let mut at = kept.iter();
-    items.retain(|_| at.next() == Some(&true));
-    let mut n_kept = 0;
-    let place = |&kept: &bool| {
-        n_kept += usize::from(kept);
-        n_kept - usize::from(kept)
-    };
-    kept.iter().map(place).collect()
 }

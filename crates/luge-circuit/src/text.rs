@@ -62,7 +62,7 @@ impl Circuit {
             return u8::from(value).to_string();
         }
         let sign = if literal.negated { "!" } else { "" };
-        match self.gate(literal.wire) {
+        match &self.gates[literal.wire.index()] {
             Gate::Register(register) => format!("{sign}{}", self.registers[register.index()].name),
             Gate::Input(input) => format!("{sign}{input}"),
             _ => format!("{sign}w{}", literal.wire),

@@ -17,22 +17,12 @@ pub enum BuildError {
     /// There is no state.
     #[error("the machine has no start state")]
     NoStart,
-    /// Too many symbols or none: their ids are bytes.
-    #[error("tape `{tape}` has {n_symbols} symbols, but 1 to 256 are supported")]
-    AlphabetSize {
-        /// The tape's name.
-        tape: String,
-        /// Number of symbols.
-        n_symbols: usize,
-    },
-    /// A name is used twice.
-    #[error("{kind} `{name}` is declared twice")]
-    Duplicate {
-        /// "tape", "state" or "symbol".
-        kind: &'static str,
-        /// The name in question.
-        name: String,
-    },
+    /// Too many symbols or none, because their ids are bytes: the tape's name, and the number of symbols.
+    #[error("tape `{0}` has {1} symbols, but 1 to 256 are supported")]
+    AlphabetSize(String, usize),
+    /// A name is used twice: that of a "tape", "state" or "symbol", and the name in question.
+    #[error("{0} `{1}` is declared twice")]
+    Duplicate(&'static str, String),
     /// A rule does not have one entry per tape.
     #[error("a rule of state `{state}` has {found} {part}, but the machine has {n_tapes} tapes")]
     Arity {
@@ -78,14 +68,9 @@ pub enum BuildError {
     /// A halting state has rules.
     #[error("state `{0}` halts but has rules")]
     HaltingWithRules(String),
-    /// A halting state takes or latches samples.
-    #[error("state `{state}` halts but is marked `{word}`")]
-    HaltingWithSamples {
-        /// The state's name.
-        state: String,
-        /// "take" or "latch".
-        word: &'static str,
-    },
+    /// A halting state takes or latches samples: its name, and "take" or "latch".
+    #[error("state `{0}` halts but is marked `{1}`")]
+    HaltingWithSamples(String, &'static str),
 }
 
 /// Collects tapes, states and rules; [`build`](Self::build) checks them all at once.
@@ -233,7 +218,7 @@ impl MachineBuilder {
         for tape in tapes {
             let n_symbols = tape.alphabet.len();
             if n_symbols == 0 || n_symbols > 256 || tape.alphabet.blank().index() >= n_symbols {
-                return Err(BuildError::AlphabetSize { tape: tape.name.clone(), n_symbols });
+                return Err(BuildError::AlphabetSize(tape.name.clone(), n_symbols));
             }
             no_duplicate("symbol", tape.alphabet.names())?;
         }
@@ -248,7 +233,7 @@ impl MachineBuilder {
         }
         for State { name, samples, .. } in halting() {
             if let Some(word) = samples.word() {
-                return Err(BuildError::HaltingWithSamples { state: name.clone(), word });
+                return Err(BuildError::HaltingWithSamples(name.clone(), word));
             }
         }
         Ok(())
@@ -295,7 +280,7 @@ fn no_duplicate<'a>(
     let mut seen = std::collections::HashSet::new();
     for name in names {
         if !seen.insert(name.as_str()) {
-            return Err(BuildError::Duplicate { kind, name: name.clone() });
+            return Err(BuildError::Duplicate(kind, name.clone()));
         }
     }
     Ok(())

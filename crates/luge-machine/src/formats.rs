@@ -98,14 +98,9 @@ pub struct Inexpressible {
 /// What a format cannot express. Its text continues a sentence that begins with the name of the format.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Obstacle {
-    /// The format has fewer tapes than the machine.
-    #[error("machines have {allowed}, this one has {n_tapes} tapes")]
-    Tapes {
-        /// The tapes of the format, in words.
-        allowed: &'static str,
-        /// Number of tapes of the machine.
-        n_tapes: usize,
-    },
+    /// The format has fewer tapes than the machine: those of the format in words, and the number of the machine's.
+    #[error("machines have {0}, this one has {1} tapes")]
+    Tapes(&'static str, usize),
     /// The format has no stay move. Names the first state that stays.
     #[error("has no stay move, but state `{0}` has a rule that stays")]
     Stay(String),

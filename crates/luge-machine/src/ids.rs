@@ -50,3 +50,16 @@ pub type Cell = i64;
 
 /// A number of machine steps.
 pub type Step = u64;
+
+/// Removes the items that are not to be kept, and returns the new index of each other one.
+#[doc(hidden)]
+pub fn keep_only<T>(items: &mut Vec<T>, kept: &[bool]) -> Vec<usize> {
+    let mut is_kept = kept.iter();
+    items.retain(|_| is_kept.next() == Some(&true));
+    let places = kept.iter().scan(0, |next, &kept| {
+        let place = *next;
+        *next += usize::from(kept);
+        Some(place)
+    });
+    places.collect()
+}

@@ -31,6 +31,8 @@ mod tape;
 
 pub use builder::{BuildError, MachineBuilder};
 pub use diagnostic::{Diagnostic, Severity};
+#[doc(hidden)]
+pub use ids::keep_only;
 pub use ids::{Cell, StateId, Step, SymbolId, TapeId};
 pub use input::{Input, InputError, TapeInput, parse_inputs};
 pub use model::{Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, State, Tape, Write};

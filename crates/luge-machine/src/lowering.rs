@@ -53,8 +53,11 @@ pub enum LoweringError {
 pub struct Lowered {
     /// The machine in normal form.
     pub normal: NormalForm,
+    /// The size of the source.
+    pub before: Size,
+    /// The size of the machine in normal form.
+    pub after: Size,
     encoding: Encoding,
-    before: Size,
     moves: Moves,
 }
 
@@ -83,7 +86,8 @@ pub struct Lowered {
 /// If the alphabets need more than [`MAX_TAPES`] binary tracks, the start state halts, or steps would be doubled in a machine
 /// that takes samples.
 pub fn lower(machine: &Machine, moves: Moves) -> Result<Lowered, LoweringError> {
-    let doubled = moves == Moves::Strict && has_stay(machine);
+    let mut rules = machine.states().iter().flat_map(|state| &state.rules);
+    let doubled = moves == Moves::Strict && rules.any(|rule| rule.moves.contains(&Move::Stay));
     if let Some(state) = machine.states().iter().find(|s| doubled && s.samples != SampleUse::Pass) {
         return Err(LoweringError::Samples(state.name.clone()));
     }
@@ -96,11 +100,8 @@ pub fn lower(machine: &Machine, moves: Moves) -> Result<Lowered, LoweringError> 
     lowered.tapes = encoding.track_tapes(machine);
     lowered.all_rules_mut().for_each(|rule| *rule = encoding.rule(rule));
     let normal = NormalForm::new(lowered)?;
-    Ok(Lowered { normal, encoding, before: Size::of(machine), moves })
-}
-
-fn has_stay(machine: &Machine) -> bool {
-    machine.state_ids().flat_map(|q| machine.rules(q)).any(|rule| rule.moves.contains(&Move::Stay))
+    let (before, after) = (Size::of(machine), Size::of(normal.machine()));
+    Ok(Lowered { normal, before, after, encoding, moves })
 }
 
 /// The machine with each step split in two. Cell i becomes cell 2i; odd cells stay blank. Right is RR, left is LL, stay is RL.
@@ -171,16 +172,6 @@ impl Lowered {
     pub fn decode_state(&self, state: StateId) -> Option<StateId> {
         (state.index() < self.before.states).then_some(state)
     }
-
-    /// The sizes before and after lowering.
-    pub fn report(&self) -> Report {
-        Report {
-            before: self.before,
-            after: Size::of(self.normal.machine()),
-            moves: self.moves,
-            steps_per_step: self.steps_per_step(),
-        }
-    }
 }
 
 /// The size of a machine.
@@ -206,20 +197,8 @@ impl Size {
     }
 }
 
-/// The sizes before and after lowering. Displayed as a small table.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Report {
-    /// The source machine.
-    pub before: Size,
-    /// The lowered machine.
-    pub after: Size,
-    /// The requested moves.
-    pub moves: Moves,
-    /// Steps of the lowered machine per step of the source.
-    pub steps_per_step: u64,
-}
-
-impl fmt::Display for Report {
+/// The sizes before and after lowering, as a small table.
+impl fmt::Display for Lowered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { before, after, .. } = self;
         let rows = [
@@ -227,13 +206,13 @@ impl fmt::Display for Report {
             ("tapes", before.tapes as u64, after.tapes as u64),
             ("rules", before.rules as u64, after.rules as u64),
             ("vertices", before.vertices, after.vertices),
-            ("steps", 1, self.steps_per_step),
+            ("steps", 1, self.steps_per_step()),
         ];
         write!(f, "{:<10}{:>12}{:>12}", "", "before", "after")?;
         for (what, before, after) in rows {
             write!(f, "\n{what:<10}{before:>12}{after:>12}")?;
         }
-        if self.moves == Moves::Strict && self.steps_per_step == 1 {
+        if self.moves == Moves::Strict && self.steps_per_step() == 1 {
             write!(f, "\nno rule stays, so strict moves need no doubled cells")?;
         }
         Ok(())

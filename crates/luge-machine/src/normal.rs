@@ -38,14 +38,9 @@ pub struct Transition {
 /// Why a machine is not in normal form.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NotNormal {
-    /// A tape does not have two symbols, the blank first.
-    #[error("tape `{tape}` has {n_symbols} symbols; the normal form has two, the blank first")]
-    Alphabet {
-        /// The tape's name.
-        tape: String,
-        /// Number of its symbols.
-        n_symbols: usize,
-    },
+    /// A tape does not have two symbols, the blank first: its name, and the number of its symbols.
+    #[error("tape `{0}` has {1} symbols; the normal form has two, the blank first")]
+    Alphabet(String, usize),
     /// There are too many tapes.
     #[error("{0} binary tapes, but at most {MAX_TAPES} are supported")]
     TooManyTapes(usize),
@@ -74,7 +69,7 @@ impl NormalForm {
     pub fn new(machine: Machine) -> Result<Self, NotNormal> {
         for tape in machine.tapes() {
             if tape.alphabet.len() != 2 || tape.alphabet.blank() != SymbolId(0) {
-                return Err(NotNormal::Alphabet { tape: tape.name.clone(), n_symbols: tape.alphabet.len() });
+                return Err(NotNormal::Alphabet(tape.name.clone(), tape.alphabet.len()));
             }
         }
         if machine.n_tapes() > MAX_TAPES {

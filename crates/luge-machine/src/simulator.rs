@@ -5,9 +5,9 @@ mod recorded_steps;
 mod table;
 
 use crate::{Cell, Input, Machine, Missing, StateId, Step, SymbolId, TapeCells, TapeId, TapeInput};
-use memo::Memo;
+use memo::{MAX_STEPS, Memo};
 pub use recorded_steps::{RecordedSteps, Recording};
-use table::{SingleTable, Table};
+use table::{STOPS, SingleTable, Table};
 
 /// How a run ended, or why it paused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -154,7 +154,7 @@ impl<'m> Simulator<'m> {
 
     /// Performs the action with this number in the table.
     fn act(&mut self, action: u32) -> Effect {
-        let action = self.table.action(action);
+        let action = &self.table.actions[action as usize];
         let mut effect = Effect::default();
         for &(tape, symbol) in &action.writes {
             let before = self.tapes[tape].replace(self.heads[tape], symbol);
@@ -208,7 +208,7 @@ impl<'m> Simulator<'m> {
             self.single = Some(table);
         }
         if let Some(mut memo) = self.memo.take() {
-            self.run_cached(&mut memo, limit);
+            while self.steps + MAX_STEPS < limit && memo.pass(self) {}
             self.memo = Some(memo);
         }
         loop {
@@ -227,10 +227,10 @@ impl<'m> Simulator<'m> {
         tape.unpack();
         let (mut low, mut high) = self.visited[0];
         let mut steps = self.steps;
-        let mut row = table.row(self.state);
+        let mut row = self.state.index() << table.shift;
         let mut index = tape.hold(self.heads[0]);
         let mut first = tape.extent().start;
-        let mut cells = tape.bytes_mut();
+        let mut cells = tape.cells.as_mut_slice();
         let (mut leftmost, mut rightmost) = (index, index);
         while steps < limit {
             if index >= cells.len() {
@@ -240,25 +240,25 @@ impl<'m> Simulator<'m> {
                 high = high.max(first + rightmost as Cell);
                 index = tape.hold(head);
                 first = tape.extent().start;
-                cells = tape.bytes_mut();
+                cells = &mut tape.cells;
                 (leftmost, rightmost) = (index, index);
             }
-            let entry = table.entry(row, cells[index]);
-            if entry.stops() {
+            let entry = table.entries[row + usize::from(cells[index])];
+            if entry & STOPS != 0 {
                 break;
             }
-            cells[index] = entry.symbol();
+            cells[index] = entry as u8;
             leftmost = leftmost.min(index);
             rightmost = rightmost.max(index);
-            index = index.wrapping_add_signed(entry.offset());
-            row = entry.next_row();
+            index = index.wrapping_add_signed((entry >> 8 & 3) as isize - 1);
+            row = (entry >> 11) as usize;
             steps += 1;
         }
         let head = first.wrapping_add(index as isize as Cell);
         self.visited[0] =
             (low.min(first + leftmost as Cell).min(head), high.max(first + rightmost as Cell).max(head));
         self.heads[0] = head;
-        self.state = table.state(row);
+        self.state = StateId::new(row >> table.shift);
         self.steps = steps;
     }
 }

@@ -96,11 +96,6 @@ impl<'m> StreamSimulator<'m> {
         self.slot
     }
 
-    /// The labels in the slot, if it holds any.
-    pub fn held_back(&self) -> Option<&[SymbolId]> {
-        (self.slot == Slot::Holds).then_some(&self.held_back)
-    }
-
     /// Number of batches taken.
     pub fn n_taken(&self) -> u64 {
         self.n_taken

@@ -8,7 +8,7 @@ use crate::{Cell, SymbolId, TapeInput};
 #[derive(Clone, Debug)]
 pub struct TapeCells {
     /// A byte for each cell; where cells are packed, a bit, the first of eight in the lowest bit of a byte.
-    cells: Vec<u8>,
+    pub(crate) cells: Vec<u8>,
     packed: bool,
     /// The cell that `cells` begins with.
     first: Cell,
@@ -105,11 +105,6 @@ impl TapeCells {
     /// Number of cells that are not blank.
     pub fn n_nonblank(&self) -> u64 {
         self.symbols().iter().filter(|&&s| s != self.blank.0).count() as u64
-    }
-
-    /// The stored cells as bytes: one for each cell or, if packed, for eight.
-    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.cells
     }
 
     fn cells_per_byte(&self) -> usize {

@@ -93,8 +93,8 @@ proptest! {
         check_lockstep(&machine, &input, Moves::Keep, limit)?;
         let lowered = lower(&machine, Moves::Keep).expect("it was lowered before");
         prop_assert_eq!(lowered.steps_per_step(), 1);
-        prop_assert_eq!(lowered.report().after.rules, machine.n_rules());
-        prop_assert_eq!(lowered.report().after.states, machine.states().len());
+        prop_assert_eq!(lowered.after.rules, machine.n_rules());
+        prop_assert_eq!(lowered.after.states, machine.states().len());
     }
 
     #[test]
@@ -103,8 +103,8 @@ proptest! {
         let lowered = lower(&machine, Moves::Strict).expect("it was lowered before");
         prop_assert!(!has_stay(lowered.normal.machine()));
         prop_assert_eq!(lowered.steps_per_step(), if has_stay(&machine) { 2 } else { 1 });
-        let new_states = lowered.report().after.states - machine.states().len();
-        prop_assert_eq!(lowered.report().after.rules, machine.n_rules() + new_states);
+        let new_states = lowered.after.states - machine.states().len();
+        prop_assert_eq!(lowered.after.rules, machine.n_rules() + new_states);
     }
 
     #[test]

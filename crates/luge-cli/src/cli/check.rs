@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
     let compiled = program::compile(&source.text, &source.name, &sizes, &args.set)
         .map_err(|error| Failure::of_program(error, &source))?;
-    let size = lower(&compiled.machine, Moves::Keep)?.report().after;
+    let size = lower(&compiled.machine, Moves::Keep)?.after;
     let summary = object! {
         features: sizes.n_features,
         labels: sizes.n_labels,

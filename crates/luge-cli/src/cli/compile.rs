@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
     let compiled = job.for_table(&table).compile()?;
     let machine = &compiled.machine;
-    let size = lower(machine, Moves::Keep)?.report().after;
+    let size = lower(machine, Moves::Keep)?.after;
     if let Some(out) = out {
         out.write(Format::Native.write(machine, Some(&compiled.input)).map_err(Failure::of)?)?;
     }

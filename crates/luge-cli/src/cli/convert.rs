@@ -120,7 +120,7 @@ impl Args {
         let (machine, input) = match moves {
             Some(moves) => {
                 let lowered = lower(&machine, moves)?;
-                note(&lowered.report().to_string());
+                note(&lowered.to_string());
                 (lowered.normal.machine().clone(), input.map(|input| lowered.encode(&input)))
             }
             None => (machine, input),

@@ -141,14 +141,14 @@ fn describe(loaded: &Loaded, landscape: Option<NetworkProfile>, json: bool) -> R
 
 /// The size of a machine in normal form as JSON, or why it has none.
 fn size(lowered: &Result<Lowered, LoweringError>) -> impl Serialize {
-    let report = lowered.as_ref().ok().map(Lowered::report);
-    let after = report.as_ref().map(|report| report.after);
+    let found = lowered.as_ref().ok();
+    let after = found.map(|lowered| lowered.after);
     object! {
         tapes "if there is one": after.map(|size| size.tapes),
         states "likewise": after.map(|size| size.states),
         rules "likewise": after.map(|size| size.rules),
         vertices "likewise": after.map(|size| size.vertices),
-        steps_per_step "likewise": report.map(|report| report.steps_per_step),
+        steps_per_step "likewise": found.map(Lowered::steps_per_step),
         refused "otherwise": lowered.as_ref().err().map(ToString::to_string),
     }
 }
@@ -159,12 +159,15 @@ fn visible(symbol: &str) -> String {
 
 /// The same as text.
 fn size_text(lowered: &Result<Lowered, LoweringError>) -> String {
-    let report = match lowered {
-        Ok(lowered) => lowered.report(),
+    let lowered = match lowered {
+        Ok(lowered) => lowered,
         Err(reason) => return format!("not possible: {reason}"),
     };
-    let Size { tapes, states, rules, vertices, .. } = report.after;
+    let Size { tapes, states, rules, vertices, .. } = lowered.after;
     let tapes = if tapes == 1 { "1 tape".to_owned() } else { format!("{tapes} tapes") };
     let (states, rules, vertices) = (count(states), count(rules), count(vertices));
-    format!("{tapes}, {states} states, {rules} rules, {vertices} vertices; steps x {}", report.steps_per_step)
+    format!(
+        "{tapes}, {states} states, {rules} rules, {vertices} vertices; steps x {}",
+        lowered.steps_per_step()
+    )
 }

@@ -136,7 +136,7 @@ impl<'t> Draft<'t> {
             });
             findings.push(first);
         }
-        if findings.has_errors() {
+        if findings.n_errors > 0 {
             return Err(findings.into_sorted());
         }
         match builder.build() {
@@ -233,8 +233,6 @@ impl<'t> Resolver<'_, 't> {
                         let message =
                             format!("this rule never applies: line {line} already covers its reads");
                         self.findings.warning(span, message, "the first rule that fits is taken");
-                        self.builder.push_rule(state, rule);
-                        continue;
                     }
                 }
                 RuleOrder::Unordered { reports_all } => {

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, StateId, SymbolId, Tape, Write,
+    keep_only,
 };
 
 /// The limits of a format.
@@ -120,18 +121,14 @@ fn keeping(head: Move, next: StateId) -> Rule {
     Rule { reads: vec![Pattern::Any], writes: vec![Write::Keep], moves: vec![head], next }
 }
 
-/// Removes the items that are not to be kept, and returns the new index of each other item.
-fn retain<T>(all: &mut Vec<T>, kept: &[bool]) -> Vec<usize> {
-    let mut is_kept = kept.iter();
-    all.retain(|_| is_kept.next().is_some_and(|&kept| kept));
-    let n_kept_before = |index: usize| kept[..index].iter().filter(|&&kept| kept).count();
-    (0..kept.len()).map(n_kept_before).collect()
-}
-
 impl Fitting {
-    /// Returns the obstacle as an error unless losses are allowed.
-    fn refuse(&self, obstacle: Obstacle) -> Result<(), Obstacle> {
-        if self.lossy { Ok(()) } else { Err(obstacle) }
+    /// Notes a loss, or returns the obstacle as an error unless losses are allowed.
+    fn lose(&mut self, obstacle: Obstacle, loss: Loss) -> Result<(), Obstacle> {
+        if !self.lossy {
+            return Err(obstacle);
+        }
+        self.lost.push(loss);
+        Ok(())
     }
 
     fn name(&self, state: StateId) -> String {
@@ -155,7 +152,7 @@ impl Fitting {
         for state in self.machine.state_ids() {
             KnownRules::drop_covered(&mut self.machine.state_mut(state).rules);
             if let Ok(live) = live_rules(&self.machine, state) {
-                retain(&mut self.machine.state_mut(state).rules, &live);
+                keep_only(&mut self.machine.state_mut(state).rules, &live);
             }
         }
     }
@@ -166,14 +163,13 @@ impl Fitting {
         }
         let n_tapes = self.machine.n_tapes();
         if self.limits.has_one_tape && n_tapes != 1 {
-            return Err(Obstacle::Tapes { allowed: "one tape", n_tapes });
+            return Err(Obstacle::Tapes("one tape", n_tapes));
         }
         let locked = self.machine.tapes.iter().filter(|tape| tape.access == Access::ReadOnly);
         let names: Vec<String> = locked.map(|tape| tape.name.clone()).collect();
         if let Some(first) = names.first() {
-            self.refuse(Obstacle::ReadOnly(first.clone()))?;
+            self.lose(Obstacle::ReadOnly(first.clone()), Loss::ReadOnly(names))?;
             self.machine.tapes.iter_mut().for_each(|tape| tape.access = Access::ReadWrite);
-            self.lost.push(Loss::ReadOnly(names));
         }
         Ok(())
     }
@@ -181,23 +177,21 @@ impl Fitting {
     /// Renames symbols that the format cannot write.
     fn symbol_names(&mut self) -> Result<(), Obstacle> {
         for index in 0..self.machine.n_tapes() {
-            let Tape { name: tape, alphabet, .. } = &self.machine.tapes[index];
+            let Tape { name: tape, alphabet, .. } = self.machine.tapes[index].clone();
             let mut names = alphabet.names().to_vec();
-            let mut renamed = Vec::new();
             for symbol in alphabet.symbols() {
-                let Some(reason) = (self.limits.symbol_problem)(alphabet, symbol) else { continue };
-                let refusal = Obstacle::Alphabet { tape: tape.clone(), reason };
-                self.refuse(refusal.clone())?;
+                let Some(reason) = (self.limits.symbol_problem)(&alphabet, symbol) else { continue };
+                let obstacle = Obstacle::Alphabet { tape: tape.clone(), reason };
                 let from = alphabet.name(symbol);
                 let first = from.chars().next().filter(|c| c.is_alphanumeric());
                 let others = ('a'..='z').chain('A'..='Z').chain('0'..='9').chain('\u{c0}'..='\u{24f}');
                 let mut wishes = first.into_iter().chain(others).map(String::from);
-                let to = wishes.find(|name| !names.contains(name)).ok_or(refusal)?;
+                let to = wishes.find(|name| !names.contains(name)).ok_or_else(|| obstacle.clone())?;
                 names[symbol.index()].clone_from(&to);
-                renamed.push(Loss::SymbolRenamed { tape: tape.clone(), from: from.to_owned(), to });
+                let (tape, from) = (tape.clone(), from.to_owned());
+                self.lose(obstacle, Loss::SymbolRenamed { tape, from, to })?;
             }
             self.machine.tapes[index].alphabet = Alphabet::new(names, alphabet.blank());
-            self.lost.append(&mut renamed);
         }
         Ok(())
     }
@@ -206,13 +200,12 @@ impl Fitting {
         for index in 0..self.machine.states.len() {
             let from = self.machine.states[index].name.clone();
             let Some(reason) = (self.limits.name_problem)(&from) else { continue };
-            self.refuse(Obstacle::States(reason))?;
             let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
             let plain: String = from.chars().take(64).map(plain).collect();
             let wish = if plain.is_empty() { "state" } else { &plain };
             let to = first_free(wish, |name| self.machine.find_state(name).is_none());
             self.machine.states[index].name.clone_from(&to);
-            self.lost.push(Loss::StateRenamed { from, to });
+            self.lose(Obstacle::States(reason), Loss::StateRenamed { from, to })?;
         }
         Ok(())
     }
@@ -223,12 +216,12 @@ impl Fitting {
         let (partial, _) = self.states_that(lacks);
         let (own, there) = (self.machine.missing, self.limits.missing);
         if let (Some(&state), true) = (partial.first(), there != Some(own)) {
-            self.refuse(self.without_rule(state))?;
-            self.lost.push(match there {
+            let loss = match there {
                 Some(Missing::Halt) => Loss::MissingHalts,
                 Some(Missing::Reject) => Loss::MissingRejects,
                 None => Loss::MissingSteps,
-            });
+            };
+            self.lose(self.without_rule(state), loss)?;
             if there.is_none() {
                 self.step_into_halt(&partial);
             }
@@ -272,13 +265,15 @@ impl Fitting {
         let start = self.machine.start;
         let name = self.name(start);
         if !self.limits.start_may_halt && self.machine.halting(start).is_some() {
-            self.refuse(Obstacle::Halting(format!("the start state `{name}` halts")))?;
+            let obstacle = Obstacle::Halting(format!("the start state `{name}` halts"));
             if self.limits.missing.is_none() {
+                self.lose(obstacle, Loss::StartSteps(name))?;
                 self.machine.start = self.push_state("start", None, vec![keeping(Move::Stay, start)]);
-                self.lost.push(Loss::StartSteps(name));
             } else if self.machine.halting(start) == Some(true) {
+                self.lose(obstacle, Loss::StartAccepts(name))?;
                 self.machine.state_mut(start).halting = None;
-                self.lost.push(Loss::StartAccepts(name));
+            } else if !self.lossy {
+                return Err(obstacle);
             }
         }
         let entered: HashSet<StateId> =
@@ -287,11 +282,9 @@ impl Fitting {
         let matters = |state: &StateId| self.limits.lists_halting || entered.contains(state);
         let first = states.iter().position(matters).filter(|_| !self.limits.may_reject);
         if let Some(first) = first {
-            self.refuse(Obstacle::Halting(format!("state `{}` halts without accepting", names[first])))?;
-            for state in states {
-                self.machine.state_mut(state).halting = None;
-            }
-            self.lost.push(Loss::Rejecting(names));
+            let obstacle = Obstacle::Halting(format!("state `{}` halts without accepting", names[first]));
+            self.lose(obstacle, Loss::Rejecting(names))?;
+            states.into_iter().for_each(|state| self.machine.state_mut(state).halting = None);
         }
         Ok(())
     }
@@ -304,9 +297,9 @@ impl Fitting {
         if states.is_empty() || self.limits.has_stay {
             return Ok(());
         }
-        self.refuse(Obstacle::Stay(names[0].clone()))?;
         let entered: Vec<StateId> =
             self.machine.all_rules_mut().filter(stays).map(|rule| rule.next).collect();
+        self.lose(Obstacle::Stay(names[0].clone()), Loss::Stay(entered.len()))?;
         let mut back: Vec<Option<StateId>> = vec![None; self.machine.states.len()];
         for &next in &entered {
             back[next.index()] = back[next.index()].or_else(|| {
@@ -318,7 +311,6 @@ impl Fitting {
             rule.moves = vec![Move::Right];
             rule.next = back[rule.next.index()].unwrap_or(rule.next);
         }
-        self.lost.push(Loss::Stay(entered.len()));
         Ok(())
     }
 
@@ -364,13 +356,13 @@ impl Fitting {
         let Some(first) = names.first().filter(|_| is_crowded || !self.limits.lists_states) else {
             return Ok(());
         };
-        self.refuse(Obstacle::States(format!("no rule mentions state `{first}`")))?;
+        let obstacle = Obstacle::States(format!("no rule mentions state `{first}`"));
+        self.lose(obstacle, Loss::States(names))?;
         let kept: Vec<bool> = self.machine.state_ids().map(|state| kept.contains(&state)).collect();
-        let places = retain(&mut self.machine.states, &kept);
+        let places = keep_only(&mut self.machine.states, &kept);
         let place = |state: StateId| StateId::new(places[state.index()]);
         self.machine.all_rules_mut().for_each(|rule| rule.next = place(rule.next));
         self.machine.start = place(self.machine.start);
-        self.lost.push(Loss::States(names));
         Ok(())
     }
 
@@ -385,10 +377,11 @@ impl Fitting {
             }
             let symbols: Vec<String> = idle.iter().map(|&symbol| alphabet.name(symbol).to_owned()).collect();
             let reason = format!("no rule mentions symbol `{}`", symbols[0]);
-            self.refuse(Obstacle::Alphabet { tape: tape.clone(), reason })?;
+            let obstacle = Obstacle::Alphabet { tape: tape.clone(), reason };
+            self.lose(obstacle, Loss::Symbols(tape, symbols))?;
             let kept: Vec<bool> = alphabet.symbols().map(|symbol| !idle.contains(&symbol)).collect();
             let mut names = alphabet.names().to_vec();
-            let places = retain(&mut names, &kept);
+            let places = keep_only(&mut names, &kept);
             let place = |symbol: SymbolId| SymbolId::new(places[symbol.index()]);
             self.machine.tapes[index].alphabet = Alphabet::new(names, place(alphabet.blank()));
             for rule in self.machine.all_rules_mut() {
@@ -399,7 +392,6 @@ impl Fitting {
                     *symbol = place(*symbol);
                 }
             }
-            self.lost.push(Loss::Symbols { tape, symbols });
         }
         Ok(())
     }
@@ -440,14 +432,9 @@ pub enum Loss {
     /// States that no rule enters are omitted.
     #[error("{} never entered and left out", counted("state", .0, "is", "are"))]
     States(Vec<String>),
-    /// Symbols that no rule mentions are omitted.
-    #[error("{} in no rule and left out of tape `{tape}`", counted("symbol", symbols, "is", "are"))]
-    Symbols {
-        /// The tape's name.
-        tape: String,
-        /// The symbols' names.
-        symbols: Vec<String>,
-    },
+    /// Symbols that no rule mentions are omitted: the names of the tape and of the symbols.
+    #[error("{} in no rule and left out of tape `{}`", counted("symbol", .1, "is", "are"), .0)]
+    Symbols(String, Vec<String>),
     /// A symbol has another name in the file.
     #[error("symbol `{from}` of tape `{tape}` is written `{to}`")]
     SymbolRenamed {

@@ -51,7 +51,7 @@ pub(super) fn read(text: &str, options: &ReadOptions) -> Result<Loaded, Vec<Diag
     let transitions: Vec<Transition> = nodes.filter_map(|node| reader.transition(node)).collect();
     reader.check_initial(text.len()..text.len());
     let Reader { n_tapes, states, initial, mut findings, .. } = reader;
-    if findings.has_errors() {
+    if findings.n_errors > 0 {
         return Err(findings.into_sorted());
     }
     let applies = |transition: &&Transition<'_>| states[transition.from].halting.is_none();
@@ -278,7 +278,7 @@ impl<'a> Reader<'a> {
     fn check_initial(&mut self, end: Range<usize>) {
         let help = "exactly one state has `<initial/>`";
         match self.initial.as_slice() {
-            [] if self.findings.is_empty() => {
+            [] if self.findings.count() == 0 => {
                 self.findings
                     .error(end, "the machine has no initial state", "the file ends here")
                     .remedy(help);

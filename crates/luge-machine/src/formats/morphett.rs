@@ -83,10 +83,10 @@ pub(super) fn read(text: &str, options: &ReadOptions) -> Result<Loaded, Vec<Diag
     let quintuples: Vec<Quintuple> =
         numbered.filter_map(|(line, piece)| quintuple(line, &piece, &mut log)).collect();
     let start = options.start.as_deref();
-    if quintuples.is_empty() && !log.has_errors() {
+    if quintuples.is_empty() && log.n_errors == 0 {
         log.error(0..text.len(), "there is no rule in this text", "nothing but blank space and comments")
             .remedy("a rule is a line such as `0 1 _ r 0`");
-    } else if !log.has_errors() {
+    } else if log.n_errors == 0 {
         check_start(&quintuples, start, &mut log);
     }
     let by_state = by_state(&quintuples, &mut log);

@@ -268,7 +268,7 @@ impl<'t> File<'t> {
     fn complete(mut self, end: usize) -> Draft<'t> {
         let Draft { tapes, states, findings, .. } = &mut self.draft;
         let end = end..end;
-        if !findings.is_empty() {
+        if findings.count() > 0 {
             // The missing part may be on a line with an error.
         } else if !self.has_header {
             findings
@@ -420,26 +420,25 @@ fn rule_lines(machine: &Machine, rules: &[Rule]) -> String {
         symbol.map_or("*".to_owned(), |symbol| spelled(tape.alphabet.name(symbol)))
     };
     let tapes = || machine.tapes().iter();
-    let row = |rule: &Rule| -> [Vec<String>; 2] {
-        let reads = tapes().zip(rule.reads.iter().map(|read| read.symbol())).map(spell);
-        let writes = tapes().zip(rule.writes.iter().map(|write| write.symbol())).map(spell);
-        [reads.collect(), writes.collect()]
+    let row = |rule: &Rule| -> Vec<String> {
+        let reads = tapes().zip(rule.reads.iter().map(|read| read.symbol()));
+        let writes = tapes().zip(rule.writes.iter().map(|write| write.symbol()));
+        reads.chain(writes).map(spell).collect()
     };
-    let rows: Vec<[Vec<String>; 2]> = rules.iter().map(row).collect();
-    let width = |part: usize, tape: usize| {
-        let widths = rows.iter().map(|row| row[part][tape].chars().count());
+    let rows: Vec<Vec<String>> = rules.iter().map(row).collect();
+    let width = |column: usize| {
+        let widths = rows.iter().map(|row| row[column].chars().count());
         widths.max().unwrap_or(0).min(WIDEST)
     };
-    let widths: [Vec<usize>; 2] =
-        [0, 1].map(|part| (0..machine.n_tapes()).map(|tape| width(part, tape)).collect());
+    let widths: Vec<usize> = (0..2 * machine.n_tapes()).map(width).collect();
     let mut text = String::new();
     for (rule, row) in rules.iter().zip(&rows) {
-        let [reads, writes] = [0, 1].map(|part| {
-            let cells = row[part].iter().zip(&widths[part]).map(|(cell, &width)| format!("{cell:<width$}"));
-            cells.collect::<Vec<_>>().join(" ")
-        });
+        let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:<width$}"));
+        let cells: Vec<String> = cells.collect();
+        let (reads, writes) = cells.split_at(machine.n_tapes());
         let moves: Vec<&str> = rule.moves.iter().map(|m| m.spelled(["L", "S", "R"])).collect();
         let next = spelled(&machine.state(rule.next).name);
+        let [reads, writes] = [reads, writes].map(|cells| cells.join(" "));
         text += &format!("  {reads} -> {writes}, {}, {next}\n", moves.join(" "));
     }
     text

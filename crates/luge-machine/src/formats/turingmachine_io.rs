@@ -126,7 +126,7 @@ fn instructions(synonyms: &HashMap<&str, Option<Instruction<'_>>>) -> String {
 
 impl<'d> Reader<'d> {
     fn error(&mut self, node: NodeId, message: impl Into<String>, label: &str) -> &mut Diagnostic {
-        self.findings.error(&self.document.node(node).span, message, label)
+        self.findings.error(&self.document.nodes[node].span, message, label)
     }
 
     /// Whether this many more entries may be read. With aliases a short text can be a huge machine.
@@ -147,7 +147,7 @@ impl<'d> Reader<'d> {
             self.error(node, format!("{what} must be {must_be}"), "a list or a map");
             return None;
         };
-        Some(Piece { text, span: self.document.node(node).span.clone() })
+        Some(Piece { text, span: self.document.nodes[node].span.clone() })
     }
 
     /// The entries of a mapping. Reports and skips keys that are not words or are repeated.
@@ -179,7 +179,7 @@ impl<'d> Reader<'d> {
         let mut top = HashMap::new();
         for (name, key, value) in entries {
             if !KEYS.contains(&name) && !IGNORED_KEYS.contains(&name) {
-                let span = self.document.node(key).span.clone();
+                let span = self.document.nodes[key].span.clone();
                 self.findings.push(unknown_key(name, span, &KEYS));
             }
             top.insert(name, value);
@@ -221,7 +221,7 @@ impl<'d> Reader<'d> {
     fn rows(&mut self, table: NodeId) -> Vec<DraftState<'d>> {
         let entries = self.entries(table, "`table`").unwrap_or_default();
         let row = |(text, key, body): (&'d str, NodeId, NodeId)| {
-            let key = Piece { text, span: self.document.node(key).span.clone() };
+            let key = Piece { text, span: self.document.nodes[key].span.clone() };
             let halts = self.document.is_null(body);
             let mut state = DraftState::new(key, halts.then_some(true));
             if !halts {
@@ -246,8 +246,8 @@ impl<'d> Reader<'d> {
         let mut seen = HashSet::new();
         for [key, value] in entries {
             let instruction = self.instruction(*value);
-            let keys = match self.document.node(*key).kind {
-                Kind::Sequence => self.document.node(*key).children.as_slice(),
+            let keys = match self.document.nodes[*key].kind {
+                Kind::Sequence => self.document.nodes[*key].children.as_slice(),
                 _ => std::slice::from_ref(key),
             };
             if !self.may_take(*key, keys.len()) {
@@ -272,7 +272,7 @@ impl<'d> Reader<'d> {
         let longer = self.document.text(node).filter(|text| text.chars().nth(1).is_some());
         let Some(text) = longer else { return self.symbol(node, "a key") };
         let message = format!("the key `{text}` is not a single character, so it never matches");
-        let span = &self.document.node(node).span;
+        let span = &self.document.nodes[node].span;
         self.findings.warning(span, message, "ignored").remedy("several symbols are listed as `[0, 1]`");
         None
     }

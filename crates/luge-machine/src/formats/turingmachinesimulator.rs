@@ -225,7 +225,7 @@ impl<'t> Parser<'t> {
 
     /// Reports missing parts, unless the file has other errors.
     fn check_complete(&mut self, end: Range<usize>, accepting: &HashSet<&str>) {
-        if !self.findings.is_empty() {
+        if self.findings.count() > 0 {
             return;
         }
         let has_rule = |name: &str| self.rules.iter().any(|(state, _)| state.text == name);
@@ -239,7 +239,7 @@ impl<'t> Parser<'t> {
             }
             Some(_) => {}
         }
-        if self.rules.is_empty() && self.findings.is_empty() {
+        if self.rules.is_empty() && self.findings.count() == 0 {
             let message = "the machine has no rule, so one blank tape is assumed";
             self.findings.warning(end, message, "the file ends here");
         }
@@ -269,8 +269,7 @@ pub(super) const LIMITS: Limits = Limits {
 /// If there are several tapes but no rules, which determine their number.
 pub(super) fn write(machine: &Machine) -> Result<String, Obstacle> {
     if machine.n_rules() == 0 && machine.n_tapes() > 1 {
-        let allowed = "as many tapes as their first rule reads";
-        return Err(Obstacle::Tapes { allowed, n_tapes: machine.n_tapes() });
+        return Err(Obstacle::Tapes("as many tapes as their first rule reads", machine.n_tapes()));
     }
     let name_of = |state: StateId| machine.state(state).name.as_str();
     let mut text = String::new();

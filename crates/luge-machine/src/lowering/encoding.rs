@@ -27,6 +27,18 @@ impl TapeCode {
         if symbol == self.blank { 0 } else { symbol + usize::from(symbol < self.blank) }
     }
 
+    /// What a rule says about each track, lowest bit first, given what it says about the tape: a symbol, or nothing.
+    fn spread<T: Copy>(
+        self,
+        symbol: Option<SymbolId>,
+        nothing: T,
+        of: fn(SymbolId) -> T,
+    ) -> impl Iterator<Item = T> {
+        let code = symbol.map(|symbol| self.code(symbol));
+        let bit = move |track: usize| code.map(|code| of(SymbolId::new(code >> track & 1)));
+        (0..self.n_tracks).map(move |track| bit(track).unwrap_or(nothing))
+    }
+
     fn symbol(self, code: usize) -> Option<SymbolId> {
         let symbol = if code == 0 { self.blank } else { code - usize::from(code <= self.blank) };
         (code < self.n_symbols).then(|| SymbolId::new(symbol))
@@ -60,17 +72,6 @@ impl Encoding {
         (first_track..first_track + n_tracks).map(TapeId::new)
     }
 
-    /// The symbol of each track, lowest bit first.
-    pub(super) fn bits(
-        &self,
-        tape: TapeId,
-        symbol: SymbolId,
-    ) -> impl ExactSizeIterator<Item = SymbolId> + use<> {
-        let tape = self.tapes[tape.index()];
-        let code = tape.code(symbol);
-        (0..tape.n_tracks).map(move |track| SymbolId::new(code >> track & 1))
-    }
-
     /// Decodes the symbols of the tracks.
     pub(super) fn symbol(&self, tape: TapeId, bits: impl Iterator<Item = SymbolId>) -> Option<SymbolId> {
         let code = bits.enumerate().map(|(track, bit)| bit.index() << track).sum();
@@ -95,22 +96,14 @@ impl Encoding {
 
     /// A rule on the tracks, whose heads move in lockstep.
     pub(super) fn rule(&self, rule: &Rule) -> Rule {
-        let n_tracks = self.n_tracks();
-        let (mut reads, mut writes) = (Vec::with_capacity(n_tracks), Vec::with_capacity(n_tracks));
-        for ((index, read), write) in rule.reads.iter().enumerate().zip(&rule.writes) {
-            let tape = TapeId::new(index);
-            match *read {
-                Pattern::Any => reads.extend(self.tracks(tape).map(|_| Pattern::Any)),
-                Pattern::Is(symbol) => reads.extend(self.bits(tape, symbol).map(Pattern::Is)),
-            }
-            match *write {
-                Write::Keep => writes.extend(self.tracks(tape).map(|_| Write::Keep)),
-                Write::Put(symbol) => writes.extend(self.bits(tape, symbol).map(Write::Put)),
-            }
-        }
-        let heads = self.tapes.iter().zip(&rule.moves);
-        let moves = heads.flat_map(|(tape, &head)| std::iter::repeat_n(head, tape.n_tracks)).collect();
-        Rule { reads, writes, moves, next: rule.next }
+        let coded = || self.tapes.iter();
+        let reads = coded().zip(&rule.reads);
+        let reads = reads.flat_map(|(tape, read)| tape.spread(read.symbol(), Pattern::Any, Pattern::Is));
+        let writes = coded().zip(&rule.writes);
+        let writes = writes.flat_map(|(tape, write)| tape.spread(write.symbol(), Write::Keep, Write::Put));
+        let heads = coded().zip(&rule.moves);
+        let moves = heads.flat_map(|(tape, &head)| std::iter::repeat_n(head, tape.n_tracks));
+        Rule { reads: reads.collect(), writes: writes.collect(), moves: moves.collect(), next: rule.next }
     }
 
     /// The tracks as tapes. A single track keeps the name of its tape; several are `name.0` (the lowest bit), `name.1`, …

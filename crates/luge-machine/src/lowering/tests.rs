@@ -159,7 +159,7 @@ fn strict_without_stays_is_the_same_machine() {
     assert_eq!(keep.normal, strict.normal);
     assert_eq!(strict.steps_per_step(), 1);
     let note = "no rule stays, so strict moves need no doubled cells";
-    assert!(strict.report().to_string().ends_with(note) && !keep.report().to_string().contains(note));
+    assert!(strict.to_string().ends_with(note) && !keep.to_string().contains(note));
 }
 
 #[test]
@@ -210,16 +210,16 @@ fn codes_beyond_the_alphabet_are_no_symbol() {
 
 #[test]
 fn the_report_counts_both_sides() {
-    let report = lower(&three_symbols(), Moves::Strict).unwrap().report();
-    assert_eq!(report.before, Size { states: 3, tapes: 1, rules: 4, vertices: 7 });
-    assert_eq!(report.after, Size { states: 6, tapes: 2, rules: 7, vertices: 12 });
+    let lowered = lower(&three_symbols(), Moves::Strict).unwrap();
+    assert_eq!(lowered.before, Size { states: 3, tapes: 1, rules: 4, vertices: 7 });
+    assert_eq!(lowered.after, Size { states: 6, tapes: 2, rules: 7, vertices: 12 });
     let table = "                before       after
 states               3           6
 tapes                1           2
 rules                4           7
 vertices             7          12
 steps                1           2";
-    assert_eq!(report.to_string(), table);
+    assert_eq!(lowered.to_string(), table);
 }
 
 #[test]

@@ -9,15 +9,14 @@ use crate::{Cell, Machine, StateId, Step, SymbolId};
 
 /// The most reads and the most steps of a path.
 const MAX_LOOKS: usize = 14;
-const MAX_STEPS: Step = 63;
+pub(super) const MAX_STEPS: Step = 63;
 /// The most nodes of all trees.
 const MAX_NODES: usize = 1 << 20;
 
 /// The cached steps of all states.
 #[derive(Clone, Debug)]
 pub(super) struct Memo {
-    /// The root of each state's tree.
-    roots: Vec<u32>,
+    /// The root of each state's tree in the order of the states, then the other nodes.
     nodes: Vec<Node>,
     endings: Vec<Ending>,
 }
@@ -46,16 +45,13 @@ impl Memo {
     /// An empty cache; `None` unless the machine has several tapes with two symbols each.
     pub(super) fn new(machine: &Machine) -> Option<Self> {
         let binary = machine.tapes().iter().all(|tape| tape.alphabet.len() <= 2);
-        (machine.n_tapes() > 1 && binary).then(|| Self {
-            roots: (0..machine.states().len() as u32).collect(),
-            nodes: vec![Node::Unknown; machine.states().len()],
-            endings: Vec::new(),
-        })
+        (machine.n_tapes() > 1 && binary)
+            .then(|| Self { nodes: vec![Node::Unknown; machine.states().len()], endings: Vec::new() })
     }
 
     /// Makes at most [`MAX_STEPS`] steps, and caches them if they are new. Returns `false` if the caller must make single steps.
-    fn pass(&mut self, simulator: &mut Simulator<'_>) -> bool {
-        let mut at = self.roots[simulator.state.index()];
+    pub(super) fn pass(&mut self, simulator: &mut Simulator<'_>) -> bool {
+        let mut at = simulator.state.0;
         loop {
             match self.nodes[at as usize] {
                 Node::Look { tape, offset, next } => {
@@ -87,7 +83,7 @@ impl Memo {
     }
 
     fn add(&mut self, from: StateId, looks: &[(u32, i32, SymbolId)], ending: Ending) {
-        let mut at = self.roots[from.index()] as usize;
+        let mut at = from.index();
         for &(tape, offset, symbol) in looks {
             if let Node::Unknown = self.nodes[at] {
                 let first = self.nodes.len() as u32;
@@ -105,7 +101,7 @@ impl Memo {
 impl Ending {
     /// Records the cells that the next step reads and no earlier one read or wrote.
     fn look(&self, simulator: &Simulator<'_>, heads: &[Cell], looks: &mut Vec<(u32, i32, SymbolId)>) {
-        for tape in simulator.table.looked_at(simulator.state).iter().map(|tape| tape.index()) {
+        for tape in simulator.table.looked_at[simulator.state.index()].iter().map(|tape| tape.index()) {
             let head = simulator.heads[tape];
             let place = (tape as u32, (head - heads[tape]) as i32);
             let same = |&(tape, offset, _): &(u32, i32, SymbolId)| (tape, offset) == place;
@@ -118,14 +114,14 @@ impl Ending {
     /// Makes a step; `false` if the machine has stopped.
     fn step(&mut self, simulator: &mut Simulator<'_>, heads: &[Cell]) -> bool {
         let Ok(action) = simulator.next_action() else { return false };
-        for &(tape, symbol) in &simulator.table.action(action).writes {
+        for &(tape, symbol) in &simulator.table.actions[action as usize].writes {
             let (tape, offset) = (tape as u32, (simulator.heads[tape] - heads[tape]) as i32);
             match self.writes.iter_mut().find(|write| (write.0, write.1) == (tape, offset)) {
                 Some(write) => write.2 = symbol,
                 None => self.writes.push((tape, offset, symbol)),
             }
         }
-        Trace::note(&mut self.traces, &simulator.table.action(action).moves);
+        Trace::note(&mut self.traces, &simulator.table.actions[action as usize].moves);
         self.steps += 1;
         simulator.act(action);
         self.to = simulator.state;
@@ -140,12 +136,5 @@ impl Ending {
         }
         simulator.advance(self.to, self.steps, &self.traces);
         self.steps > 0
-    }
-}
-
-impl Simulator<'_> {
-    /// Makes the same steps as [`step`](Self::step), many at a time, until single steps are needed.
-    pub(super) fn run_cached(&mut self, memo: &mut Memo, limit: Step) {
-        while self.steps + MAX_STEPS < limit && memo.pass(self) {}
     }
 }

@@ -5,7 +5,7 @@
 
 use std::{array, num::NonZeroU32};
 
-use super::{Effect, Outcome, Simulator, TapeCells};
+use super::{Effect, Outcome, Simulator};
 use crate::{Cell, StateId, Step, SymbolId, TapeId};
 
 /// Cells that one comparison looks at.
@@ -107,14 +107,11 @@ impl RecordedSteps {
         self.steps.get().into()
     }
 
-    fn parts(&self) -> &[Part] {
-        &self.parts[..usize::from(self.n_parts).min(N_INLINE)]
-    }
-
     /// Whether all symbols that the steps depend on are found; `None` if not all these cells are held.
     #[inline]
     fn finds(&self, rows: &[&mut [u8]; MAX_TAPES], heads: &[i32; MAX_TAPES]) -> Option<bool> {
-        let differs = Part::differ(self.parts(), rows, heads)?;
+        let parts = &self.parts[..usize::from(self.n_parts).min(N_INLINE)];
+        let differs = Part::differ(parts, rows, heads)?;
         match &self.rest {
             None => Some(differs == 0),
             Some(rest) => Some(differs | Part::differ(&rest.parts, rows, heads)? == 0),
@@ -295,13 +292,13 @@ impl Recording {
     /// As for [`Simulator::step`].
     pub fn step(&mut self, simulator: &mut Simulator<'_>) -> Result<Effect, Outcome> {
         let action = simulator.next_action()?;
-        for &tape in simulator.table.looked_at(simulator.state) {
+        for &tape in &simulator.table.looked_at[simulator.state.index()] {
             self.look(simulator, tape);
         }
-        for &(tape, _) in &simulator.table.action(action).writes {
+        for &(tape, _) in &simulator.table.actions[action as usize].writes {
             self.look(simulator, TapeId::new(tape));
         }
-        Trace::note(&mut self.traces, &simulator.table.action(action).moves);
+        Trace::note(&mut self.traces, &simulator.table.actions[action as usize].moves);
         Ok(simulator.act(action))
     }
 
@@ -377,7 +374,7 @@ impl Simulator<'_> {
         let (mut state, mut steps) = (self.state, self.steps);
         let mut tapes = self.tapes.iter_mut();
         let mut rows: [&mut [u8]; MAX_TAPES] =
-            array::from_fn(|_| tapes.next().map_or(&mut [][..], TapeCells::bytes_mut));
+            array::from_fn(|_| tapes.next().map_or(&mut [][..], |tape| &mut tape.cells));
         let not_held = loop {
             let Some(one) = next(*n_made, steps).filter(|_| *n_made < MOST_AT_ONCE) else { break false };
             let recorded = one.as_ref();

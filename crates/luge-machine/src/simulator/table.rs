@@ -13,10 +13,10 @@ pub(super) struct Action {
 /// The rules of all states, each indexed by the symbols on the tapes that the state reads.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    actions: Vec<Action>,
+    pub(super) actions: Vec<Action>,
     states: Vec<Lookup>,
     /// The tapes that each state reads.
-    looked_at: Vec<Vec<TapeId>>,
+    pub(super) looked_at: Vec<Vec<TapeId>>,
 }
 
 /// How a state finds its action.
@@ -40,15 +40,6 @@ impl Table {
         let states = machine.state_ids().map(|q| Lookup::new(machine, q, &mut actions)).collect();
         let looked_at = machine.state_ids().map(|q| machine.looked_at(q).collect()).collect();
         Self { actions, states, looked_at }
-    }
-
-    /// The tapes that a state reads.
-    pub(super) fn looked_at(&self, state: StateId) -> &[TapeId] {
-        &self.looked_at[state.index()]
-    }
-
-    pub(super) fn action(&self, number: u32) -> &Action {
-        &self.actions[number as usize]
     }
 
     /// The number of the action of a state; `read` returns the symbols under the heads.
@@ -102,21 +93,20 @@ impl Lookup {
 /// One packed entry per state and symbol, for machines with a single tape.
 #[derive(Clone, Debug)]
 pub(super) struct SingleTable {
-    entries: Vec<Entry>,
-    shift: u32,
+    /// Bits 0..8: the symbol to write; 8..10: the move plus one; 10: whether the machine stops; 11..: the next row.
+    pub(super) entries: Vec<u64>,
+    /// The row of a state is its number, shifted by so many bits.
+    pub(super) shift: u32,
 }
 
-/// Bits 0..8: the symbol to write; 8..10: the move plus one; 10: whether the machine stops; 11..: the next row.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Entry(u64);
-
-const STOPS: u64 = 1 << 10;
+/// Bit 10 of an entry.
+pub(super) const STOPS: u64 = 1 << 10;
 
 impl SingleTable {
     pub(super) fn new(machine: &Machine) -> Option<Self> {
         let [tape] = machine.tapes() else { return None };
         let width = tape.alphabet.len().next_power_of_two();
-        let mut entries = vec![Entry(STOPS); machine.states().len() * width];
+        let mut entries = vec![STOPS; machine.states().len() * width];
         let shift = width.trailing_zeros();
         for state in machine.state_ids() {
             for symbol in tape.alphabet.symbols() {
@@ -125,39 +115,9 @@ impl SingleTable {
                 let next_row = (rule.next.index() as u64) << shift;
                 let direction = rule.moves[0].offset().wrapping_add(1).unsigned_abs();
                 entries[(state.index() << shift) + symbol.index()] =
-                    Entry(u64::from(written.0) | direction << 8 | next_row << 11);
+                    u64::from(written.0) | direction << 8 | next_row << 11;
             }
         }
         Some(Self { entries, shift })
-    }
-
-    pub(super) fn row(&self, state: StateId) -> usize {
-        state.index() << self.shift
-    }
-
-    pub(super) fn state(&self, row: usize) -> StateId {
-        StateId::new(row >> self.shift)
-    }
-
-    pub(super) fn entry(&self, row: usize, symbol: u8) -> Entry {
-        self.entries[row + usize::from(symbol)]
-    }
-}
-
-impl Entry {
-    pub(super) fn stops(self) -> bool {
-        self.0 & STOPS != 0
-    }
-
-    pub(super) fn symbol(self) -> u8 {
-        (self.0 & 0xff) as u8
-    }
-
-    pub(super) fn offset(self) -> isize {
-        (self.0 >> 8 & 3) as isize - 1
-    }
-
-    pub(super) fn next_row(self) -> usize {
-        (self.0 >> 11) as usize
     }
 }

@@ -71,7 +71,7 @@ impl Document {
         if own == 0 {
             return None;
         }
-        let size = lower(&compiled.machine, Moves::Keep).ok()?.report().after;
+        let size = lower(&compiled.machine, Moves::Keep).ok()?.after;
         let format = format!("fix:{}.{}", self.sizes.integer, self.sizes.fraction);
         let value = format!(
             "**{own}** of the machine's {} states\n\n{} vertices on {} binary tapes, for {}",

@@ -30,7 +30,7 @@ pub(super) fn read(
     options: &ReadOptions,
 ) -> Result<Loaded, Vec<Diagnostic>> {
     let (name, mut outer) = about(document);
-    let key = &document.node(key).span;
+    let key = &document.nodes[key].span;
     let Some(source) = document.text(value).filter(|_| !document.is_null(value)) else {
         outer
             .error(key, "`source code` must be a text", "nothing to read here")
@@ -69,7 +69,7 @@ fn about(document: &Document) -> (Option<String>, Findings) {
             Some("name") if !document.is_null(value) => name = document.text(value).map(str::to_owned),
             Some("name" | SOURCE_CODE | "positions") => {}
             other => {
-                let span = document.node(key).span.clone();
+                let span = document.nodes[key].span.clone();
                 let known = ["name", SOURCE_CODE, "positions"];
                 findings.push(unknown_key(other.unwrap_or("this key"), span, &known));
             }

@@ -32,20 +32,16 @@ pub(super) enum Kind {
 /// A document: its nodes, the root first. Aliases share nodes, so it is not larger than the text.
 #[derive(Clone, Debug)]
 pub(super) struct Document {
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
 }
 
 /// The root of a document.
 pub(super) const ROOT: NodeId = 0;
 
 impl Document {
-    pub(super) fn node(&self, id: NodeId) -> &Node {
-        &self.nodes[id]
-    }
-
     /// The spelling of a scalar.
     pub(super) fn text(&self, id: NodeId) -> Option<&str> {
-        match &self.node(id).kind {
+        match &self.nodes[id].kind {
             Kind::Scalar { text, .. } => Some(text),
             Kind::Sequence | Kind::Mapping => None,
         }
@@ -53,13 +49,13 @@ impl Document {
 
     /// The keys and values of a mapping.
     pub(super) fn mapping(&self, id: NodeId) -> Option<&[[NodeId; 2]]> {
-        let node = self.node(id);
+        let node = &self.nodes[id];
         matches!(node.kind, Kind::Mapping).then(|| node.children.as_chunks().0)
     }
 
     /// Whether the node is null: empty, `~` or `null`, without quotes.
     pub(super) fn is_null(&self, id: NodeId) -> bool {
-        matches!(&self.node(id).kind, Kind::Scalar { text, plain: true } if is_null_word(text))
+        matches!(&self.nodes[id].kind, Kind::Scalar { text, plain: true } if is_null_word(text))
     }
 
     /// Parses the only document of a text.
