@@ -237,39 +237,29 @@ pub struct TooManyRules {
 /// If there would be more than `most_rules` rules; this is detected before they are created.
 pub fn expand_wildcards(machine: &Machine, most_rules: usize) -> Result<Machine, TooManyRules> {
     let mut expanded = machine.clone();
-    let mut n_rules = 0;
+    let mut n_rules = 0_usize;
     for State { rules, .. } in &mut expanded.states {
-        *rules = expand_state(machine, rules, n_rules, most_rules)?;
-        n_rules += rules.len();
+        let within_limit = |n_here: usize| match n_rules.saturating_add(n_here) {
+            at_least if at_least > most_rules => Err(TooManyRules { at_least, most_rules }),
+            _ => Ok(()),
+        };
+        let mut by_reads = BTreeMap::new();
+        for rule in &*rules {
+            // Every combination that a rule matches has a rule, this one or an earlier one.
+            within_limit(machine.n_situations(&rule.reads))?;
+            for reads in machine.situations(&rule.reads) {
+                by_reads.entry(reads).or_insert(rule);
+            }
+            within_limit(by_reads.len())?;
+        }
+        n_rules += by_reads.len();
+        let exact = |(reads, rule): (Vec<SymbolId>, &Rule)| Rule {
+            reads: reads.into_iter().map(Pattern::Is).collect(),
+            ..rule.clone()
+        };
+        *rules = by_reads.into_iter().map(exact).collect();
     }
     Ok(expanded)
-}
-
-/// The rules of one state, given that the states before it have `n_before` rules.
-fn expand_state(
-    machine: &Machine,
-    rules: &[Rule],
-    n_before: usize,
-    most_rules: usize,
-) -> Result<Vec<Rule>, TooManyRules> {
-    let within_limit = |n_here: usize| match n_before.saturating_add(n_here) {
-        at_least if at_least > most_rules => Err(TooManyRules { at_least, most_rules }),
-        _ => Ok(()),
-    };
-    let mut by_reads = BTreeMap::new();
-    for rule in rules {
-        // Every combination that a rule matches has a rule, this one or an earlier one.
-        within_limit(machine.n_situations(&rule.reads))?;
-        for reads in machine.situations(&rule.reads) {
-            by_reads.entry(reads).or_insert(rule);
-        }
-        within_limit(by_reads.len())?;
-    }
-    let exact = |(reads, rule): (Vec<SymbolId>, &Rule)| Rule {
-        reads: reads.into_iter().map(Pattern::Is).collect(),
-        ..rule.clone()
-    };
-    Ok(by_reads.into_iter().map(exact).collect())
 }
 
 #[cfg(test)]

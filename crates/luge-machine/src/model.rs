@@ -321,6 +321,11 @@ impl Machine {
     }
 
     /// The rules of all states.
+    pub(crate) fn all_rules(&self) -> impl Iterator<Item = (StateId, &Rule)> {
+        self.state_ids().flat_map(|state| self.rules(state).iter().map(move |rule| (state, rule)))
+    }
+
+    /// The rules of all states, to be changed.
     pub(crate) fn all_rules_mut(&mut self) -> impl Iterator<Item = &mut Rule> {
         self.states.iter_mut().flat_map(|state| &mut state.rules)
     }
@@ -339,7 +344,7 @@ impl Machine {
 
     /// Number of rules of all states.
     pub fn n_rules(&self) -> usize {
-        self.state_ids().map(|q| self.rules(q).len()).sum()
+        self.all_rules().count()
     }
 
     /// Whether a halting state accepts; `None` if the state runs.

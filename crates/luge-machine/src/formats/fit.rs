@@ -102,7 +102,7 @@ pub(super) fn spelling_problem(
 pub(super) fn unnamed_symbols(machine: &Machine, tape: usize) -> Vec<SymbolId> {
     let alphabet = &machine.tapes()[tape].alphabet;
     let mut named = HashSet::from([alphabet.blank()]);
-    for rule in machine.state_ids().flat_map(|state| machine.rules(state)) {
+    for (_, rule) in machine.all_rules() {
         named.extend([rule.reads[tape].symbol(), rule.writes[tape].symbol()].into_iter().flatten());
     }
     alphabet.symbols().filter(|symbol| !named.contains(symbol)).collect()

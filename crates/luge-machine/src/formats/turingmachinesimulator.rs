@@ -282,20 +282,18 @@ pub(super) fn write(machine: &Machine) -> Result<String, Obstacle> {
     if !accepting.is_empty() {
         text += &format!("accept: {}\n", accepting.join(","));
     }
-    for state in machine.state_ids() {
-        for rule in machine.rules(state) {
-            let spelled = |ids: &mut dyn Iterator<Item = SymbolId>| -> String {
-                let names = ids.zip(machine.tapes()).map(|(symbol, tape)| match &tape.alphabet {
-                    alphabet if symbol == alphabet.blank() => BLANK,
-                    alphabet => alphabet.name(symbol),
-                });
-                names.map(|name| format!(",{name}")).collect()
-            };
-            let reads = spelled(&mut rule.reads.iter().filter_map(|read| read.symbol()));
-            let writes = spelled(&mut rule.writes.iter().filter_map(|write| write.symbol()));
-            let moves: String = rule.moves.iter().map(|head| head.spelled([",<", ",-", ",>"])).collect();
-            text += &format!("\n{}{reads}\n{}{writes}{moves}\n", name_of(state), name_of(rule.next));
-        }
+    for (state, rule) in machine.all_rules() {
+        let spelled = |ids: &mut dyn Iterator<Item = SymbolId>| -> String {
+            let names = ids.zip(machine.tapes()).map(|(symbol, tape)| match &tape.alphabet {
+                alphabet if symbol == alphabet.blank() => BLANK,
+                alphabet => alphabet.name(symbol),
+            });
+            names.map(|name| format!(",{name}")).collect()
+        };
+        let reads = spelled(&mut rule.reads.iter().filter_map(|read| read.symbol()));
+        let writes = spelled(&mut rule.writes.iter().filter_map(|write| write.symbol()));
+        let moves: String = rule.moves.iter().map(|head| head.spelled([",<", ",-", ",>"])).collect();
+        text += &format!("\n{}{reads}\n{}{writes}{moves}\n", name_of(state), name_of(rule.next));
     }
     Ok(text)
 }

@@ -45,18 +45,13 @@ impl TapeCode {
     }
 }
 
-/// Bits needed for `n_symbols` codes, at least one.
-fn n_tracks(n_symbols: usize) -> usize {
-    (n_symbols.next_power_of_two().trailing_zeros() as usize).max(1)
-}
-
 impl Encoding {
     pub(super) fn new(machine: &Machine, spacing: u8) -> Self {
         let mut first_track = 0;
         let mut tapes = Vec::with_capacity(machine.n_tapes());
         for tape in machine.tapes() {
             let n_symbols = tape.alphabet.len();
-            let n_tracks = n_tracks(n_symbols);
+            let n_tracks = (n_symbols.next_power_of_two().trailing_zeros() as usize).max(1);
             tapes.push(TapeCode { first_track, n_tracks, n_symbols, blank: tape.alphabet.blank().index() });
             first_track += n_tracks;
         }

@@ -43,17 +43,13 @@ pub(in crate::formats) fn write(machine: &Machine) -> String {
             "    <state id=\"{state}\" name=\"{name}\"><x>{x}.0</x><y>{y}.0</y>{initial}{accepting}</state>\n"
         );
     }
-    for (state, rule) in all_rules(machine) {
+    for (state, rule) in machine.all_rules() {
         text += &transition(machine, state, rule, None);
         if let Some((_, read)) = special.as_ref().filter(|(at, _)| std::ptr::eq(*at, rule)) {
             text += &transition(machine, state, rule, Some(read));
         }
     }
     text + "  </automaton>\n</structure>\n"
-}
-
-fn all_rules(machine: &Machine) -> impl Iterator<Item = (StateId, &Rule)> {
-    machine.state_ids().flat_map(|state| machine.rules(state).iter().map(move |rule| (state, rule)))
 }
 
 /// The label of a symbol; that of the blank is empty.
@@ -122,7 +118,7 @@ fn mention_all(machine: &Machine) -> Option<(&Rule, String)> {
     if lost.is_empty() || lost.iter().any(|&symbol| alphabet.name(symbol) == ",") {
         return None;
     }
-    let (rule, read) = all_rules(machine).find_map(|(_, rule)| match rule.reads[0] {
+    let (rule, read) = machine.all_rules().find_map(|(_, rule)| match rule.reads[0] {
         Pattern::Is(symbol) if alphabet.name(symbol) != "!" => Some((rule, symbol)),
         _ => None,
     })?;
