@@ -98,7 +98,7 @@ pub(crate) fn compile(
     let sizes = (n_features, n_labels);
     let compiled = SizedSource { source: source.inner.clone(), set: Vec::new(), format, sizes }.compile()?;
     let text = Format::Native.write(&compiled.machine, Some(&compiled.input))?;
-    let size = lower(&compiled.machine, Moves::Keep)?.report().after;
+    let size = lower(&compiled.machine, Moves::Keep)?.after;
     let summary = summary::of_compiled(&compiled, (n_features, n_labels, format), &size);
     Ok((text, serde_json::to_string(&summary)?))
 }

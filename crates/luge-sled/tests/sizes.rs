@@ -85,7 +85,7 @@ fn vertices_of_the_learners_that_ship() {
     ];
     for (source, sizes, most) in shipped {
         let compiled = compile(source, &sizes).expect("a program");
-        let found = lower(&compiled.machine, Moves::Keep).expect("a normal form").report().after.vertices;
+        let found = lower(&compiled.machine, Moves::Keep).expect("a normal form").after.vertices;
         assert!(found <= most, "{found} vertices of {:?}", compiled.machine.name());
     }
 }

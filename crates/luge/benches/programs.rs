@@ -29,7 +29,7 @@ fn figures(text: &str, table: &Table, format: NumberFormat) -> (usize, usize, us
     let mut simulator = Simulator::new(&compiled.machine, &input);
     assert!(simulator.run(1_000_000_000).accepting());
     let running = started.elapsed().as_secs_f64();
-    let size = lower(&compiled.machine, Moves::Keep).expect("a normal form").report().after;
+    let size = lower(&compiled.machine, Moves::Keep).expect("a normal form").after;
     let states = compiled.machine.states().len();
     (states, compiled.machine.n_tapes(), size.tapes, size.vertices, simulator.steps(), compiling, running)
 }

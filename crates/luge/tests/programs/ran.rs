@@ -69,7 +69,7 @@ pub(crate) fn run(job: &TrainJob) -> Ran {
     assert_eq!(theta, reference.theta, "{name}");
     let primary = StandardPrimaries.find(&job.primary, n_features, n_labels).expect("a network that ships");
     assert_eq!(primary.n_weights(), compiled.n_theta, "{name}");
-    let size = lower(&compiled.machine, Moves::Keep).expect("a learner that ships").report().after;
+    let size = lower(&compiled.machine, Moves::Keep).expect("a learner that ships").after;
     let (states, n_tapes) = (compiled.machine.states().len(), tapes.len());
     let (tracks, vertices, steps) = (size.tapes, size.vertices, simulator.steps());
     let row = format!("| {name} | {states} | {n_tapes} | {tracks} | {vertices} | {steps} |");
