@@ -6,7 +6,7 @@
 //! [`Local::summed`].
 
 use crate::{
-    Input, InputId, Network, Node, NodeId, NotByColumns, Op, OutputWiring, Parameter, ParameterId, Shape,
+    GraphBuilder, Input, InputId, Network, Node, NodeId, NotByColumns, Op, OutputWiring, ParameterId, Shape,
     SparseLayers, StepRule, Values,
 };
 
@@ -33,19 +33,10 @@ pub struct Part {
     pub network: Network,
     /// The parameters of the whole network that its parameters are; `None` for a node that became a parameter.
     pub parameters: Vec<Option<ParameterId>>,
-    /// The origin of each input.
-    pub inputs: Vec<PartInput>,
+    /// The inputs of the whole network that its inputs are; `None` for a node that is no longer computed.
+    inputs: Vec<Option<InputId>>,
     /// For every node of the whole network, the node of the part.
     ids: Vec<Option<NodeId>>,
-}
-
-/// An input of a part.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PartInput {
-    /// An input of the whole.
-    Fed(InputId),
-    /// A node of the whole that is no longer computed.
-    Cut(NodeId),
 }
 
 impl Part {
@@ -63,50 +54,45 @@ impl Part {
         narrow: impl Fn(NodeId, Shape) -> Shape,
     ) -> Self {
         let needed = network.needed_up_to(&[root], |id, _| cuts.contains(&id) || moved == Some(id));
-        let (mut nodes, mut parameters, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut of_parameters, mut of_inputs) = (Vec::new(), Vec::new());
-        let mut ids: Vec<Option<NodeId>> = Vec::with_capacity(network.nodes().len());
+        let (mut g, mut ids) = (GraphBuilder::new(), vec![None; network.nodes().len()]);
+        let (mut parameters, mut inputs) = (Vec::new(), Vec::new());
         // Cut nodes come first, in the given order, whether they are needed or not.
         for &cut in cuts {
             let Node { name, shape, .. } = network.node(cut);
-            inputs.push(Input { name: name.clone(), shape: narrow(cut, *shape) });
-            of_inputs.push(PartInput::Cut(cut));
+            ids[cut.index()] = Some(g.input(name, narrow(cut, *shape)).1);
+            inputs.push(None);
         }
-        for (id, node) in network.numbered_nodes() {
-            if !needed[id.index()] {
-                ids.push(None);
-                continue;
-            }
-            let shape = narrow(id, node.shape);
-            let op = match &node.op {
-                _ if cuts.contains(&id) => {
-                    Op::Input(InputId::new(cuts.iter().position(|&cut| cut == id).unwrap_or(0)))
-                }
+        for (id, node) in network.numbered_nodes().filter(|(id, _)| needed[id.index()]) {
+            let (name, shape) = (&node.name, narrow(id, node.shape));
+            let new = match &node.op {
+                _ if cuts.contains(&id) => continue,
                 Op::Parameter(of) => {
-                    let Parameter { name, step_rule, .. } = &network.parameters()[of.index()];
-                    parameters.push(Parameter { name: name.clone(), shape, step_rule: *step_rule });
-                    of_parameters.push(Some(*of));
-                    Op::Parameter(ParameterId::new(parameters.len() - 1))
+                    parameters.push(Some(*of));
+                    g.parameter(name, shape, network.parameters()[of.index()].step_rule).1
                 }
                 _ if moved == Some(id) => {
-                    let step_rule = StepRule::Gradient { rate: 1.0 };
-                    parameters.push(Parameter { name: node.name.clone(), shape, step_rule });
-                    of_parameters.push(None);
-                    Op::Parameter(ParameterId::new(parameters.len() - 1))
+                    parameters.push(None);
+                    g.parameter(name, shape, StepRule::Gradient { rate: 1.0 }).1
                 }
                 Op::Input(of) => {
-                    inputs.push(Input { name: network.inputs()[of.index()].name.clone(), shape });
-                    of_inputs.push(PartInput::Fed(*of));
-                    Op::Input(InputId::new(inputs.len() - 1))
+                    inputs.push(Some(*of));
+                    g.input(name, shape).1
                 }
-                op => op.with_operands(|of| ids[of.index()].expect("operands come first")),
+                op => {
+                    g.push(name, op.with_operands(|of| ids[of.index()].expect("operands come first")), shape)
+                }
             };
-            nodes.push(Node { name: node.name.clone(), op, shape });
-            ids.push(Some(NodeId::new(nodes.len() - 1)));
+            ids[id.index()] = Some(new);
         }
         let loss = ids[root.index()].expect("the root is needed");
-        let network = Network::new(nodes, parameters, inputs, loss);
-        Self { network, parameters: of_parameters, inputs: of_inputs, ids }
+        Self { network: Network::new(g, loss), parameters, inputs, ids }
+    }
+
+    /// The inputs of the part for inputs of the whole network. Inputs that replace cut nodes are NaN.
+    pub fn fed(&self, inputs: &[Values]) -> Vec<Values> {
+        let own = self.network.inputs().iter().zip(&self.inputs);
+        let nothing = |input: &Input| Values::filled(input.shape, f64::NAN);
+        own.map(|(input, of)| of.map_or_else(|| nothing(input), |id| inputs[id.index()].clone())).collect()
     }
 }
 
@@ -196,16 +182,4 @@ fn follow(network: &Network, layers: &SparseLayers, root: NodeId) -> Result<Foll
     summed.sort_unstable();
     summed.dedup();
     Ok(Followed { wide, summed, reach })
-}
-
-impl Part {
-    /// The inputs of the part for inputs of the whole network. Inputs that replace cut nodes are NaN.
-    pub fn fed(&self, inputs: &[Values]) -> Vec<Values> {
-        let shapes = self.network.inputs().iter().map(|input| input.shape);
-        let value = |(shape, of): (Shape, &PartInput)| match *of {
-            PartInput::Fed(id) => inputs[id.index()].clone(),
-            PartInput::Cut(_) => Values::filled(shape, f64::NAN),
-        };
-        shapes.zip(&self.inputs).map(value).collect()
-    }
 }

@@ -1,7 +1,7 @@
 //! Rebuilds a graph with the selected columns.
 
 use super::{Columns, Merged, partition::Kinds};
-use crate::{Network, Node, NodeId, Op, Parameter, Shape, Values};
+use crate::{GraphBuilder, Network, Node, NodeId, Op, Parameter, Shape, Values};
 
 /// The columns of a merged network, and the factor of each in sums.
 #[derive(Debug, Default)]
@@ -66,21 +66,16 @@ pub(super) fn rebuild(columns: &Columns<'_>, mut kinds: Kinds, also: &[NodeId]) 
     let parameters: Vec<Parameter> =
         network.parameters().iter().map(|p| Parameter { shape: narrowed(p.shape), ..p.clone() }).collect();
     let needed = needed(columns, also);
-    let mut builder = Rebuilder {
-        columns,
-        picked: &picked,
-        kinds: &kinds,
-        nodes: Vec::new(),
-        ids: Vec::new(),
-        shares: None,
-    };
+    let graph = GraphBuilder { nodes: Vec::new(), parameters, inputs: network.inputs().to_vec() };
+    let mut builder =
+        Rebuilder { columns, picked: &picked, kinds: &kinds, graph, ids: Vec::new(), shares: None };
     for (id, node) in network.numbered_nodes() {
         let new = needed[id.index()].then(|| builder.add(id, node));
         builder.ids.push(new);
     }
-    let Rebuilder { nodes, ids, .. } = builder;
+    let Rebuilder { graph, ids, .. } = builder;
     let loss = ids[network.loss().index()].expect("the loss is needed");
-    let network = Network::new(nodes, parameters, network.inputs().to_vec(), loss);
+    let network = Network::new(graph, loss);
     let ids = ids.into_iter().zip(&columns.wide).map(|(id, wide)| id.filter(|_| !wide)).collect();
     Merged { network, ids, n_columns: columns.n_columns, picked: picked.columns, kinds: kinds.kinds }
 }
@@ -102,18 +97,13 @@ struct Rebuilder<'a> {
     columns: &'a Columns<'a>,
     picked: &'a Picked,
     kinds: &'a Kinds,
-    nodes: Vec<Node>,
+    graph: GraphBuilder,
     ids: Vec<Option<NodeId>>,
     /// The factor of each column in sums.
     shares: Option<NodeId>,
 }
 
 impl Rebuilder<'_> {
-    fn push(&mut self, name: &str, op: Op, shape: Shape) -> NodeId {
-        self.nodes.push(Node { name: name.to_owned(), op, shape });
-        NodeId::new(self.nodes.len() - 1)
-    }
-
     fn new_id(&self, id: NodeId) -> NodeId {
         self.ids[id.index()].expect("operands come first")
     }
@@ -132,7 +122,7 @@ impl Rebuilder<'_> {
             }
             op => op.with_operands(|of| self.new_id(of)),
         };
-        self.push(&node.name, op, shape)
+        self.graph.push(&node.name, op, shape)
     }
 
     /// The new position of an entry of a wide node.
@@ -147,32 +137,30 @@ impl Rebuilder<'_> {
         let n = self.columns.n_columns;
         let rows = 0..node.shape.rows;
         let places = rows.flat_map(|row| self.picked.columns.iter().map(move |c| c.map(|c| row * n + c)));
-        let vector = Shape::column(shape.len());
         let entries = match &self.columns.network.node(of).op {
             Op::Linear(map, from) => {
                 let map = map.to_outputs(&places.collect::<Vec<_>>());
                 let from = self.new_id(*from);
-                self.push(&node.name, Op::Linear(map, from), vector)
+                self.graph.linear(&node.name, map, from)
             }
             // Columns beyond the border have the factor 0, so any entry will do there.
             _ => {
                 let places = places.map(Option::unwrap_or_default).collect();
                 let from = self.new_id(of);
-                self.push(&node.name, Op::Gather(places, from), vector)
+                self.graph.gather(&node.name, places, from)
             }
         };
-        self.push(&node.name, Op::Reshape(entries), shape)
+        self.graph.reshape(&node.name, shape, entries)
     }
 
     /// A wide node with each column multiplied by its factor.
     fn counted(&mut self, of: NodeId) -> NodeId {
         let shares = self.shares.unwrap_or_else(|| {
             let shape = Shape::new(1, self.picked.shares.len());
-            self.push("shares", Op::Constant(Values::new(shape, self.picked.shares.clone())), shape)
+            self.graph.constant("shares", Values::new(shape, self.picked.shares.clone()))
         });
         self.shares = Some(shares);
         let of = self.new_id(of);
-        let shape = self.nodes[of.index()].shape;
-        self.push("counted", Op::Product(of, shares), shape)
+        self.graph.product("counted", of, shares)
     }
 }

@@ -1,6 +1,6 @@
 //! Fixed point: integers counted in steps of a power of two.
 
-use super::{FormatError, MAX_BITS, Nearest, Word, power_of_two};
+use super::{FormatError, MAX_BITS, Word, power_of_two};
 use crate::faults::planted;
 
 /// How numbers below 0 are written.
@@ -86,7 +86,8 @@ impl FixedPoint {
         1 << (self.n_bits() - 1)
     }
 
-    pub(super) fn nearest(&self, value: f64) -> Nearest {
+    /// The bits nearest to a number, and whether they were not saturated.
+    pub(super) fn nearest(&self, value: f64) -> (Word, bool) {
         let steps = value * power_of_two(exponent(self.n_fraction));
         let steps = match () {
             () if planted("numbers floored") => steps.floor(),
@@ -101,7 +102,7 @@ impl FixedPoint {
             Negatives::SignMagnitude if clamped < 0 => self.sign_bit() | clamped.unsigned_abs() as u32,
             Negatives::SignMagnitude => clamped as u32,
         };
-        Nearest { word: Word(word), in_range: (low..=high).contains(&steps) }
+        (Word(word), (low..=high).contains(&steps))
     }
 
     pub(super) fn decode(&self, word: Word) -> f64 {

@@ -2,7 +2,7 @@
 
 use crate::faults::planted;
 
-use super::{FormatError, MAX_BITS, MAX_EXPONENT_BITS, Nearest, Word, fixed::exponent, power_of_two};
+use super::{FormatError, MAX_BITS, MAX_EXPONENT_BITS, Word, fixed::exponent, power_of_two};
 
 /// Exponent and mantissa bits; the sign comes on top.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -80,12 +80,12 @@ impl SmallFloat {
         1 << (self.n_exponent + self.n_mantissa)
     }
 
-    pub(super) fn nearest(&self, value: f64) -> Nearest {
-        let code = self.nearest_magnitude(value.abs());
-        let in_range = code.is_some();
-        let code = code.unwrap_or(self.largest_code());
+    /// The bits nearest to a number, and whether they were not saturated.
+    pub(super) fn nearest(&self, value: f64) -> (Word, bool) {
+        let nearest = self.nearest_magnitude(value.abs());
+        let code = nearest.unwrap_or(self.largest_code());
         let sign = if value < 0.0 && code > 0 { self.sign_bit() } else { 0 };
-        Nearest { word: Word(sign | code), in_range }
+        (Word(sign | code), nearest.is_some())
     }
 
     /// Exponent and mantissa bits, unless they would need a larger exponent.

@@ -75,7 +75,7 @@ impl PreparedTraining {
             extended.network(),
             &self.after_first_step(),
             &self.inputs(),
-            node,
+            (node, 0..extended.network().node(node).shape.rows),
             |row, first, numbers| {
                 let tape = tape_of[table.n_trained() + row];
                 let (start, tape) = (window.first[tape.index()] + first as Cell, simulator.tape(tape));
