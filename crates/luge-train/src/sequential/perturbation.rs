@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use luge_net::{LinearLayer, Sequential};
 
-use super::Real;
+use super::{Real, wide};
 
 /// The largest values and slopes of one layer during a run.
 #[derive(Clone, Debug)]
@@ -51,20 +51,20 @@ impl LayerMoves {
     }
 
     pub(super) fn note_input<T: Real>(&mut self, input: usize, value: T) {
-        self.inputs[input] = self.inputs[input].max(value.wide().abs());
+        self.inputs[input] = self.inputs[input].max(wide(value).abs());
     }
 
     pub(super) fn note_slope<T: Real>(&mut self, unit: usize, slope: T) {
-        self.slopes[unit] = self.slopes[unit].max(slope.wide().abs());
+        self.slopes[unit] = self.slopes[unit].max(wide(slope).abs());
     }
 
     /// Records a unit's sum, once all sums of its layer are known.
     pub(super) fn note_sum<T: Real>(&mut self, unit: usize, sums: &[T]) {
-        self.margins[unit] = self.margins[unit].min(sums[unit].wide().abs());
-        self.open[unit] |= sums[unit] > T::ZERO;
+        self.margins[unit] = self.margins[unit].min(wide(sums[unit]).abs());
+        self.open[unit] |= sums[unit] > T::zero();
         if let Some(pair) = self.pair_of[unit] {
             let (first, second, together) = &mut self.pairs[pair];
-            *together &= (sums[*first] > T::ZERO) == (sums[*second] > T::ZERO);
+            *together &= (sums[*first] > T::zero()) == (sums[*second] > T::zero());
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use luge_net::{LinearLayer, Sequential};
 
-use super::{LayerMoves, Perturbation, Real, SequentialEngine, errors, relu, through_relus};
+use super::{LayerMoves, Perturbation, Real, SequentialEngine, errors, near, relu, through_relus, wide};
 
 /// Propagates forwards and backwards through the weights that are not zero, and trains the biases of units without weights.
 ///
@@ -40,7 +40,7 @@ struct Layer<T> {
 
 impl<T: Real> Layer<T> {
     fn new(layer: &LinearLayer) -> Self {
-        let near = |values: &[f64]| values.iter().map(|&value| T::near(value)).collect::<Vec<T>>();
+        let near = |values: &[f64]| values.iter().map(|&value| near(value)).collect::<Vec<T>>();
         let (n_units, n_inputs) = (layer.n_units(), layer.n_inputs());
         let mut readers = vec![Vec::new(); n_inputs];
         let mut starts = Vec::with_capacity(n_units);
@@ -57,8 +57,8 @@ impl<T: Real> Layer<T> {
             biases: near(layer.biases()),
             free: (0..n_units).filter(|&unit| layer.row(unit).0.is_empty()).collect(),
             readers,
-            inputs: vec![T::ZERO; n_inputs],
-            sums: vec![T::ZERO; n_units],
+            inputs: vec![T::zero(); n_inputs],
+            sums: vec![T::zero(); n_units],
             waiting: Vec::new(),
             waits: vec![false; n_units],
             moves: LayerMoves::new(layer),
@@ -86,19 +86,19 @@ impl<T: Real> SparseSgd<T> {
     /// An engine that starts from a network's weights.
     pub fn new(network: &Sequential, rate: f64) -> Self {
         let layers = network.layers().iter().map(Layer::new).collect();
-        Self { layers, rate: T::near(rate), steps: 0, begun: false, network: network.clone() }
+        Self { layers, rate: near(rate), steps: 0, begun: false, network: network.clone() }
     }
 
     /// What training all other weights would have changed so far.
     pub fn perturbation(&self) -> Perturbation {
         let moves: Vec<&LayerMoves> = self.layers.iter().map(|layer| &layer.moves).collect();
-        Perturbation::compute(&self.network, &moves, self.rate.wide(), self.steps)
+        Perturbation::compute(&self.network, &moves, wide(self.rate), self.steps)
     }
 
     fn forward(&mut self, x: &[f64]) -> &[T] {
         let begins = !std::mem::replace(&mut self.begun, true);
         for (input, &x) in x.iter().enumerate() {
-            let x = T::near(x);
+            let x = near(x);
             if begins || x != self.layers[0].inputs[input] {
                 self.layers[0].set_input(input, x);
             }
@@ -142,8 +142,8 @@ impl<T: Real> SequentialEngine for SparseSgd<T> {
         for (at, rows) in self.network.layers().iter().enumerate().rev() {
             let (below, layer) = self.layers.split_at_mut(at);
             let layer = &mut layer[0];
-            let mut to_input = vec![T::ZERO; rows.n_inputs()];
-            for (unit, &slope) in gradient.iter().enumerate().filter(|(_, slope)| **slope != T::ZERO) {
+            let mut to_input = vec![T::zero(); rows.n_inputs()];
+            for (unit, &slope) in gradient.iter().enumerate().filter(|(_, slope)| **slope != T::zero()) {
                 layer.moves.note_slope(unit, slope);
                 let columns = rows.row(unit).0;
                 let weights = &layer.weights[layer.starts[unit]..][..columns.len()];
@@ -153,7 +153,7 @@ impl<T: Real> SequentialEngine for SparseSgd<T> {
             }
             for at in 0..layer.free.len() {
                 let unit = layer.free[at];
-                if gradient[unit] != T::ZERO {
+                if gradient[unit] != T::zero() {
                     layer.biases[unit] -= self.rate * gradient[unit];
                     layer.expect(unit);
                 }
@@ -168,10 +168,10 @@ impl<T: Real> SequentialEngine for SparseSgd<T> {
     }
 
     fn output(&mut self, x: &[f64]) -> Vec<f64> {
-        self.forward(x).iter().map(|output| output.wide()).collect()
+        self.forward(x).iter().map(|&output| wide(output)).collect()
     }
 
     fn biases(&self, layer: usize) -> Vec<f64> {
-        self.layers[layer].biases.iter().map(|bias| bias.wide()).collect()
+        self.layers[layer].biases.iter().map(|&bias| wide(bias)).collect()
     }
 }
