@@ -26,7 +26,7 @@ pub struct PlainConstants {
 }
 
 /// Bounds of the landscape's loss while the machine runs, and once it has halted.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Bounds {
     /// The loss of a running machine is at least this.
     pub running_low: f64,

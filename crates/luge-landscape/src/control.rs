@@ -36,7 +36,6 @@ impl VertexSet {
 /// Paper: §4.4.
 #[derive(Clone, Debug)]
 pub struct Control {
-    n_states: usize,
     n_copies: usize,
     table: Arc<VertexTable>,
 }
@@ -99,7 +98,7 @@ impl Control {
             }
         }
         let table = Arc::new(VertexTable::new(rows, n_writable, blocks));
-        Self { n_states: normal.n_states(), n_copies, table }
+        Self { n_copies, table }
     }
 
     /// The arcs of the vertices.
@@ -119,7 +118,7 @@ impl Control {
 
     /// Number of states, copies counted.
     pub fn n_copied_states(&self) -> usize {
-        self.n_states * self.n_copies
+        self.table.n_blocks()
     }
 
     /// Number of vertices.

@@ -120,8 +120,12 @@ fn on(
     let landscape = match constants {
         None => plan.landscape,
         Some(constants) => {
-            let build = LandscapeOptions { vertices, ..LandscapeOptions::new(kind, plan.window.n_cells) };
-            Landscape::external(&plan.lowered.normal, &build, &constants)
+            let build = LandscapeOptions {
+                vertices,
+                unchecked: Some(constants),
+                ..LandscapeOptions::new(kind, plan.window.n_cells)
+            };
+            Landscape::build(&plan.lowered.normal, &build).expect("a landscape")
         }
     };
     let (parameters, inputs) = landscape.encode(&plan.start).expect("a configuration");
