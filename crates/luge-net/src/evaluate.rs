@@ -31,7 +31,7 @@ impl Evaluation {
 /// # Panics
 /// If the values do not fit the network's parameters or inputs.
 pub fn evaluate(network: &Network, parameters: &[Values], inputs: &[Values]) -> Evaluation {
-    evaluate_with(network, parameters, inputs, None)
+    evaluate_frozen(network, parameters, inputs, None)
 }
 
 /// Evaluates one node. Only nodes that it depends on are evaluated. Where entries of a parameter or a linear map are
@@ -164,7 +164,7 @@ pub fn evaluate_rows(
     }
 }
 
-/// Evaluates all nodes, except that every stop-gradient keeps its value in `frozen`.
+/// Evaluates all nodes, except that every stop-gradient keeps its value in `frozen`, if that is given.
 ///
 /// Training follows the gradient of this function: automatic differentiation with stop-gradients must agree with finite
 /// differences of it around the point of `frozen`.
@@ -175,18 +175,10 @@ pub fn evaluate_frozen(
     network: &Network,
     parameters: &[Values],
     inputs: &[Values],
-    frozen: &Evaluation,
-) -> Evaluation {
-    assert_eq!(frozen.values.len(), network.nodes().len(), "an evaluation of another network");
-    evaluate_with(network, parameters, inputs, Some(frozen))
-}
-
-fn evaluate_with(
-    network: &Network,
-    parameters: &[Values],
-    inputs: &[Values],
     frozen: Option<&Evaluation>,
 ) -> Evaluation {
+    let alike = frozen.is_none_or(|frozen| frozen.values.len() == network.nodes().len());
+    assert!(alike, "an evaluation of another network");
     assert!(network.fits_parameters(parameters), "values of other shapes than the parameters");
     assert!(network.fits_inputs(inputs), "values of other shapes than the inputs");
     let mut values: Vec<Values> = Vec::with_capacity(network.nodes().len());
@@ -449,7 +441,7 @@ mod tests {
         let at = |x: f64| [Values::column(vec![x])];
         let base = evaluate(&network, &at(3.0), &[]);
         let moved = evaluate(&network, &at(5.0), &[]);
-        let frozen = evaluate_frozen(&network, &at(5.0), &[], &base);
+        let frozen = evaluate_frozen(&network, &at(5.0), &[], Some(&base));
         assert_eq!((base.loss(), moved.loss(), frozen.loss()), (9.0, 25.0, 15.0));
     }
 

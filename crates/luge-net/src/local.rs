@@ -40,11 +40,6 @@ pub struct Part {
 }
 
 impl Part {
-    /// The node of the part for a node of the whole network.
-    pub fn id(&self, node: NodeId) -> Option<NodeId> {
-        self.ids[node.index()]
-    }
-
     /// Cuts out the nodes that `root` depends on. The nodes in `cuts` become inputs and `moved` becomes a parameter; `narrow`
     /// returns the new shapes.
     fn cut(
@@ -103,12 +98,12 @@ impl Local {
     /// If a node of the landscape mixes columns or rows, or a weight of the landscape reaches the loss by another path.
     pub fn of(network: &Network, layers: &SparseLayers) -> Result<Self, NotByColumns> {
         let root = layers.output.map_or(network.loss(), |output| output.landscape);
-        let Followed { wide, summed, reach } = follow(network, layers, root)?;
+        let (wide, summed, reach) = follow(network, layers, root)?;
         let narrow = |id: NodeId, shape: Shape| {
             if wide[id.index()] { Shape::new(shape.rows, LOCAL_COLUMNS) } else { shape }
         };
         let landscape = Part::cut(network, root, (layers.fixed_cells.as_slice(), None), narrow);
-        let summed = summed.into_iter().filter_map(|id| landscape.id(id)).collect();
+        let summed = summed.into_iter().filter_map(|id| landscape.ids[id.index()]).collect();
         let output = layers.output.map(|output| Self::around(network, output)).transpose()?;
         Ok(Self { landscape, summed, reach, output })
     }
@@ -123,16 +118,14 @@ impl Local {
     }
 }
 
-/// The result of [`follow`].
-struct Followed {
-    wide: Vec<bool>,
-    summed: Vec<NodeId>,
-    reach: usize,
-}
-
 /// Follows the columns of cells and heads through the landscape. An entry may depend on its own row in nearby columns, and
-/// on nodes without columns, such as sums over columns.
-fn follow(network: &Network, layers: &SparseLayers, root: NodeId) -> Result<Followed, NotByColumns> {
+/// on nodes without columns, such as sums over columns. Returns which nodes have columns, which are summed or shifted, and
+/// how far columns depend on others.
+fn follow(
+    network: &Network,
+    layers: &SparseLayers,
+    root: NodeId,
+) -> Result<(Vec<bool>, Vec<NodeId>, usize), NotByColumns> {
     let needed = network.needed_up_to(&[root], |id, _| layers.fixed_cells == Some(id));
     let mut wide = vec![false; network.nodes().len()];
     let mut shifted = vec![0_usize; network.nodes().len()];
@@ -141,6 +134,11 @@ fn follow(network: &Network, layers: &SparseLayers, root: NodeId) -> Result<Foll
         let operands = node.op.operands();
         let is_wide = |of: &NodeId| wide[of.index()];
         let has_wide = operands.iter().any(is_wide);
+        let fits = |of: &NodeId| {
+            let Shape { rows, cols } = network.node(*of).shape;
+            let column = cols == 1 && (rows == node.shape.rows || rows == 1);
+            if is_wide(of) { rows == node.shape.rows } else { column }
+        };
         // A sum over columns has no columns of its own, so distances start from 0 again after it.
         let wide_operands = operands.iter().filter(|of| wide[of.index()]);
         shifted[id.index()] = wide_operands.map(|of| shifted[of.index()]).max().unwrap_or(0);
@@ -152,15 +150,7 @@ fn follow(network: &Network, layers: &SparseLayers, root: NodeId) -> Result<Foll
                 summed.push(*of);
                 false
             }
-            Op::Sum(_) | Op::Product(..) | Op::Relu(_) | Op::StopGradient(_) => {
-                let fits = |of: &NodeId| {
-                    let Shape { rows, cols } = network.node(*of).shape;
-                    let column = cols == 1 && (rows == node.shape.rows || rows == 1);
-                    if is_wide(of) { rows == node.shape.rows } else { column }
-                };
-                if !operands.iter().all(fits) {
-                    return Err(NotByColumns::mixes(network, id));
-                }
+            Op::Sum(_) | Op::Product(..) | Op::Relu(_) | Op::StopGradient(_) if operands.iter().all(fits) => {
                 true
             }
             Op::Stack(upper, lower) if is_wide(upper) && is_wide(lower) => true,
@@ -181,5 +171,5 @@ fn follow(network: &Network, layers: &SparseLayers, root: NodeId) -> Result<Foll
     }
     summed.sort_unstable();
     summed.dedup();
-    Ok(Followed { wide, summed, reach })
+    Ok((wide, summed, reach))
 }

@@ -70,13 +70,15 @@ impl NotByColumns {
 /// A network with one column of each kind.
 #[derive(Clone, Debug)]
 pub struct Merged {
-    network: Network,
+    /// The network.
+    pub network: Network,
     /// For every node, the node of the merged network, if there is one.
     ids: Vec<Option<NodeId>>,
     n_columns: usize,
     /// For each column, the original column that it copies; `None` for zeros beyond the border.
     picked: Vec<Option<usize>>,
-    kinds: Vec<ColumnKind>,
+    /// The kinds of columns, by the first of each.
+    pub kinds: Vec<ColumnKind>,
 }
 
 /// A set of equal columns.
@@ -245,19 +247,9 @@ pub fn evaluate_some(
 }
 
 impl Merged {
-    /// The network.
-    pub fn network(&self) -> &Network {
-        &self.network
-    }
-
     /// The merged network's node for a node without columns; `None` for nodes with columns and for nodes that were dropped.
     pub fn id(&self, node: NodeId) -> Option<NodeId> {
         self.ids[node.index()]
-    }
-
-    /// The kinds of columns, by the first of each.
-    pub fn kinds(&self) -> &[ColumnKind] {
-        &self.kinds
     }
 
     /// Whether a block of weights of this shape has a column for every cell.
