@@ -122,10 +122,8 @@ impl CarvedLandscape {
                 let mut values = vec![(weights.vertex.0, unit(self.n_vertices(), index))];
                 let tape = |id| (id, self.cells(control, configuration, 0..control.n_writable()));
                 values.extend(weights.writable.map(tape));
-                let heads = configuration.heads.iter().enumerate();
-                let mut heads: Vec<_> =
-                    heads.map(|(tape, at)| (control.row(tape) * self.n_cells + at, 1.0)).collect();
-                heads.sort_by_key(|&(place, _)| place);
+                let heads = tapes_by_row(control).enumerate();
+                let heads = heads.map(|(row, tape)| (row * self.n_cells + configuration.heads[tape], 1.0));
                 let shape = Shape::new(self.n_tapes(), self.n_cells);
                 values.push((weights.head.0, SparseValues::new(shape, 0.0, heads)));
                 Some(values)
@@ -157,16 +155,11 @@ impl CarvedLandscape {
         configuration: &Configuration,
         rows: std::ops::Range<usize>,
     ) -> SparseValues {
-        let mut by_row: Vec<_> = configuration.tapes.iter().enumerate().collect();
-        by_row.sort_by_key(|&(tape, _)| control.row(tape));
-        let mut others = Vec::new();
-        for (tape, cells) in by_row {
-            let Some(row) = control.row(tape).checked_sub(rows.start).filter(|&row| row < rows.len()) else {
-                continue;
-            };
-            let ones = cells.iter().enumerate().filter(|&(_, &one)| one);
-            others.extend(ones.map(|(cell, _)| (row * self.n_cells + cell, 1.0)));
-        }
+        let tapes = tapes_by_row(control).skip(rows.start).take(rows.len()).enumerate();
+        let others = tapes.flat_map(|(row, tape)| {
+            let ones = configuration.tapes[tape].iter().enumerate().filter(|&(_, &one)| one);
+            ones.map(move |(cell, _)| (row * self.n_cells + cell, 1.0))
+        });
         SparseValues::new(Shape::new(rows.len(), self.n_cells), -1.0, others)
     }
 
@@ -234,6 +227,13 @@ pub(crate) fn check_size(
         }
     }
     Ok(())
+}
+
+/// The tape of each row of the matrices, from the first row on.
+fn tapes_by_row(control: &Control) -> impl Iterator<Item = usize> {
+    let mut tapes: Vec<usize> = (0..control.n_tapes()).collect();
+    tapes.sort_by_key(|&tape| control.row(tape));
+    tapes.into_iter()
 }
 
 /// The unit vector with a 1 at `index`.

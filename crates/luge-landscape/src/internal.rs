@@ -145,7 +145,7 @@ impl Levels {
 
     /// W_k, where k steps are left.
     pub(crate) fn level(&self, steps_left: usize) -> f64 {
-        self.spacing * (1.0 + f64::from(u32::try_from(steps_left).unwrap_or(u32::MAX)))
+        self.spacing * (1.0 + steps_left as f64)
     }
 
     /// The weight of the start vertex: above every configuration.

@@ -62,11 +62,11 @@ impl Serialize for Number {
 
 /// Exports an extended network, with the parameters that training starts from.
 pub fn graph(extended: &Extended) -> impl Serialize {
-    let (nodes, vertex) = (extended.nodes(), extended.vertex());
+    let (nodes, vertex) = (extended.nodes, extended.vertex());
     object! {
         #[serde(flatten)]
         graph: whole(extended.network(), VERSION, extended.initial(), (nodes.theta, nodes.out), vertex),
-        stop: object! { loss_at_most: Number(extended.stop()), not_before: Extended::FIRST_STOP },
+        stop: object! { loss_at_most: Number(extended.bounds().stop), not_before: Extended::FIRST_STOP },
     }
 }
 

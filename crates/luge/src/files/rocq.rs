@@ -129,12 +129,12 @@ pub fn extended(extended: &Extended) -> Option<ProofExport> {
     let joint = format!("JointClaim {claim} {sides} {}", joint.join(" "));
     let read_only = layers.fixed_cells?;
     let wires = quantized(network, read_only)
-        .and_then(|(format, x)| wires(network, (read_only, extended.nodes().theta), format, x));
+        .and_then(|(format, x)| wires(network, (read_only, extended.nodes.theta), format, x));
     let (theorem, claim) = match wires {
         Some(wires) => {
             let model = format!("ModelClaim ({joint})\n  {wires}");
             if affine_layers(extended) {
-                (Theorem::Stopping, format!("StopClaim ({model})\n  {}", number(extended.stop())))
+                (Theorem::Stopping, format!("StopClaim ({model})\n  {}", number(extended.bounds().stop)))
             } else {
                 (Theorem::Model, model)
             }

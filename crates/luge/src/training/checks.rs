@@ -26,7 +26,7 @@ impl PreparedTraining {
     /// The initial weights with the labels copied into z.
     fn after_first_step(&self) -> Vec<SparseValues> {
         let mut weights = self.extended().initial().to_vec();
-        let labels = &mut weights[self.extended().labels().index()];
+        let labels = &mut weights[self.extended().labels.index()];
         *labels = Values::new(labels.shape, self.copied_labels.clone()).into();
         weights
     }
@@ -34,7 +34,7 @@ impl PreparedTraining {
     /// Checks that labels reach only the residual of the loss, and features only hidden tapes and the primary network.
     pub(super) fn inputs_are_confined(&self) -> Result<(), Unrecognised> {
         let (extended, network) = (self.extended(), self.extended().network());
-        let nodes = extended.nodes();
+        let nodes = extended.nodes;
         let through: Vec<NodeId> = match (network.sparse_layers(), extended.kind()) {
             (Ok(layers), _) => {
                 layers.fixed_cells.into_iter().chain(layers.output.map(|output| output.primary)).collect()
@@ -59,7 +59,7 @@ impl PreparedTraining {
             block.others().is_empty() && block.common().total_cmp(&value).is_eq()
         };
         let cells = extended.network().sparse_layers().ok().and_then(|layers| layers.cells);
-        (is(&initial[extended.labels().index()], 0.0), cells.is_some_and(|id| is(&initial[id.index()], -1.0)))
+        (is(&initial[extended.labels.index()], 0.0), cells.is_some_and(|id| is(&initial[id.index()], -1.0)))
     }
 
     /// Whether the hidden tapes, evaluated on the graph after the labels are copied, hold the machine's input.

@@ -297,8 +297,8 @@ pub(crate) fn switches_are_the_graphs() {
         let ends =
             [bounds.stop, bounds.switch, bounds.running_low, f64::midpoint(bounds.stop, bounds.switch)];
         for level in ends.into_iter().flat_map(|end| [end * (1.0 - 1e-4), end, end * (1.0 + 1e-4)]) {
-            let flat = network.with_op(extended.nodes().landscape, Op::Sum(vec![(level, one)]));
-            let open = evaluate_node(&flat, extended.initial(), &inputs, extended.nodes().running).data[0];
+            let flat = network.with_op(extended.nodes.landscape, Op::Sum(vec![(level, one)]));
+            let open = evaluate_node(&flat, extended.initial(), &inputs, extended.nodes.running).data[0];
             assert_eq!(open.to_bits(), output.running.at(level).to_bits(), "at {level}");
         }
     }

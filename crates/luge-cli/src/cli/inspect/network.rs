@@ -57,7 +57,7 @@ impl NetworkProfile {
     /// Builds a model's extended network again and counts it, the primary network left out.
     pub(super) fn of_model(model: &Model) -> Result<Self, Failure> {
         let (learner, extended) = (model.learner()?, model.extended()?);
-        let out = extended.nodes().out;
+        let out = extended.nodes.out;
         let layers = Layers::up_to(extended.network(), out, |node| extended.is_primary(node));
         let cells = model.card.n_cells();
         let n_labels = model.card.n_samples * model.card.labels.len();
