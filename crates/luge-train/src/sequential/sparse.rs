@@ -20,10 +20,8 @@ pub struct SparseSgd<T> {
 
 #[derive(Clone, Debug)]
 struct Layer<T> {
-    /// The weights, in the order of the network's.
-    weights: Vec<T>,
-    /// Where each unit's weights begin.
-    starts: Vec<usize>,
+    /// The weights of each unit, with the inputs that they belong to.
+    terms: Vec<Vec<(usize, T)>>,
     biases: Vec<T>,
     /// The units without weights, which have only a bias.
     free: Vec<usize>,
@@ -40,21 +38,15 @@ struct Layer<T> {
 
 impl<T: Real> Layer<T> {
     fn new(layer: &LinearLayer) -> Self {
-        let near = |values: &[f64]| values.iter().map(|&value| near(value)).collect::<Vec<T>>();
         let (n_units, n_inputs) = (layer.n_units(), layer.n_inputs());
         let mut readers = vec![Vec::new(); n_inputs];
-        let mut starts = Vec::with_capacity(n_units);
-        let mut weights = Vec::with_capacity(layer.n_nonzero());
         for unit in 0..n_units {
-            starts.push(weights.len());
-            let (columns, row) = layer.row(unit);
-            weights.extend(near(row));
-            columns.iter().for_each(|&column| readers[column as usize].push(unit));
+            layer.terms(unit).for_each(|(input, _)| readers[input].push(unit));
         }
+        let terms = |unit: usize| layer.terms(unit).map(|(input, weight)| (input, near(weight))).collect();
         Self {
-            weights,
-            starts,
-            biases: near(layer.biases()),
+            terms: (0..n_units).map(terms).collect(),
+            biases: layer.biases().iter().map(|&bias| near(bias)).collect(),
             free: (0..n_units).filter(|&unit| layer.row(unit).0.is_empty()).collect(),
             readers,
             inputs: vec![T::zero(); n_inputs],
@@ -103,21 +95,18 @@ impl<T: Real> SparseSgd<T> {
                 self.layers[0].set_input(input, x);
             }
         }
-        for (at, rows) in self.network.layers().iter().enumerate() {
+        for at in 0..self.layers.len() {
             let (layer, above) = self.layers[at..].split_first_mut().expect("a layer");
             let mut above = above.first_mut();
             if begins {
-                (0..rows.n_units()).for_each(|unit| layer.expect(unit));
+                (0..layer.sums.len()).for_each(|unit| layer.expect(unit));
             }
             let waiting = std::mem::take(&mut layer.waiting);
             for &unit in &waiting {
                 layer.waits[unit] = false;
-                let columns = rows.row(unit).0;
-                let weights = &layer.weights[layer.starts[unit]..][..columns.len()];
-                let mut sum = layer.biases[unit];
-                for (&column, &weight) in columns.iter().zip(weights) {
-                    sum += weight * layer.inputs[column as usize];
-                }
+                let terms = layer.terms[unit].iter();
+                let sum =
+                    terms.fold(layer.biases[unit], |sum, &(at, weight)| sum + weight * layer.inputs[at]);
                 layer.sums[unit] = sum;
                 let value = relu(sum);
                 if let Some(above) = above.as_deref_mut()
@@ -139,17 +128,13 @@ impl<T: Real> SequentialEngine for SparseSgd<T> {
 
     fn step(&mut self, x: &[f64], y: &[f64]) -> f64 {
         let (mut gradient, loss) = errors(self.forward(x), y);
-        for (at, rows) in self.network.layers().iter().enumerate().rev() {
+        for at in (0..self.layers.len()).rev() {
             let (below, layer) = self.layers.split_at_mut(at);
             let layer = &mut layer[0];
-            let mut to_input = vec![T::zero(); rows.n_inputs()];
+            let mut to_input = vec![T::zero(); layer.inputs.len()];
             for (unit, &slope) in gradient.iter().enumerate().filter(|(_, slope)| **slope != T::zero()) {
                 layer.moves.note_slope(unit, slope);
-                let columns = rows.row(unit).0;
-                let weights = &layer.weights[layer.starts[unit]..][..columns.len()];
-                for (&column, &weight) in columns.iter().zip(weights) {
-                    to_input[column as usize] += slope * weight;
-                }
+                layer.terms[unit].iter().for_each(|&(input, weight)| to_input[input] += slope * weight);
             }
             for at in 0..layer.free.len() {
                 let unit = layer.free[at];
