@@ -108,12 +108,12 @@ impl Control {
 
     /// Number of tapes, d.
     pub fn n_tapes(&self) -> usize {
-        self.table.n_tracks()
+        self.table.n_tracks
     }
 
     /// Number of tapes that are weights.
     pub fn n_writable(&self) -> usize {
-        self.table.n_trained()
+        self.table.n_trained
     }
 
     /// Number of states, copies counted.
@@ -123,7 +123,7 @@ impl Control {
 
     /// Number of vertices.
     pub fn n_vertices(&self) -> usize {
-        self.table.n_vertices()
+        self.table.n_vertices
     }
 
     /// A vertex's state, symbols and step.
@@ -168,7 +168,7 @@ impl Control {
 
     /// The row of a tape in the network's tape and head matrices.
     pub fn row(&self, tape: usize) -> usize {
-        self.table.rows()[tape]
+        self.table.rows[tape]
     }
 
     /// The vertex of a copied state for these symbols under the heads.

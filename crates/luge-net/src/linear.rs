@@ -143,9 +143,8 @@ impl LinearMap {
     /// The constant term.
     pub fn bias(&self) -> Cow<'_, [f64]> {
         match &self.bias {
-            Bias::Same(bias) => Cow::Owned(vec![*bias; self.n_outputs]),
             Bias::Each(bias) => Cow::Borrowed(bias),
-            Bias::Except(..) => Cow::Owned(self.bias_in(0..self.n_outputs)),
+            Bias::Same(_) | Bias::Except(..) => Cow::Owned(self.bias_in(0..self.n_outputs)),
         }
     }
 

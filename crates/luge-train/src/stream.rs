@@ -141,15 +141,15 @@ impl<'n> SparseStream<'n> {
     /// # Errors
     /// If it is not clearly on one.
     pub fn head(&self, track: usize) -> Result<usize, TrainError> {
-        let row = self.layers.table.rows()[track];
+        let row = self.layers.table.rows[track];
         alone(&self.heads[row]).ok_or(TrainError::Blurred { step: self.steps })
     }
 
     /// The value of a cell: a weight, or the copy of a bit of the memory.
     #[must_use]
     pub fn cell(&self, track: usize, cell: usize) -> f64 {
-        let row = self.layers.table.rows()[track];
-        match row.checked_sub(self.layers.table.n_trained()) {
+        let row = self.layers.table.rows[track];
+        match row.checked_sub(self.layers.table.n_trained) {
             None => self.cells[row * self.n_cells + cell],
             Some(at) => self.fixed[at * self.n_cells + cell],
         }
@@ -201,8 +201,8 @@ impl<'n> SparseStream<'n> {
         column: &Column,
         (of_cells, of_heads): (f64, f64),
     ) -> Result<(), TrainError> {
-        let (row, at) = (self.layers.table.rows()[track], self.head(track)?);
-        let trained = row < self.layers.table.n_trained();
+        let (row, at) = (self.layers.table.rows[track], self.head(track)?);
+        let trained = row < self.layers.table.n_trained;
         let mut written = None;
         if trained {
             let found = self.symbol(track, at)?;

@@ -14,10 +14,14 @@ pub enum Negatives {
 
 /// Integer and fraction bits, the sign among the integer bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub struct FixedPoint {
-    n_integer: u32,
-    n_fraction: u32,
-    negatives: Negatives,
+    /// Bits before the point, with the sign.
+    pub n_integer: u32,
+    /// Bits after the point.
+    pub n_fraction: u32,
+    /// How numbers below 0 are written.
+    pub negatives: Negatives,
 }
 
 impl Default for FixedPoint {
@@ -44,21 +48,6 @@ impl FixedPoint {
             return Err(FormatError::TooManyBits(n_bits));
         }
         Ok(Self { n_integer, n_fraction, negatives })
-    }
-
-    /// Bits before the point, with the sign.
-    pub fn n_integer(&self) -> u32 {
-        self.n_integer
-    }
-
-    /// Bits after the point.
-    pub fn n_fraction(&self) -> u32 {
-        self.n_fraction
-    }
-
-    /// How numbers below 0 are written.
-    pub fn negatives(&self) -> Negatives {
-        self.negatives
     }
 
     /// Number of bits in all.

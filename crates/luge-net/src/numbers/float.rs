@@ -6,9 +6,12 @@ use super::{FormatError, MAX_BITS, MAX_EXPONENT_BITS, Word, fixed::exponent, pow
 
 /// Exponent and mantissa bits; the sign comes on top.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub struct SmallFloat {
-    n_exponent: u32,
-    n_mantissa: u32,
+    /// Bits of the exponent.
+    pub n_exponent: u32,
+    /// Bits of the mantissa, without the leading 1.
+    pub n_mantissa: u32,
 }
 
 impl SmallFloat {
@@ -25,16 +28,6 @@ impl SmallFloat {
             return Err(FormatError::TooManyBits(n_bits));
         }
         Ok(Self { n_exponent, n_mantissa })
-    }
-
-    /// Bits of the exponent.
-    pub fn n_exponent(&self) -> u32 {
-        self.n_exponent
-    }
-
-    /// Bits of the mantissa, without the leading 1.
-    pub fn n_mantissa(&self) -> u32 {
-        self.n_mantissa
     }
 
     /// Number of bits in all.

@@ -55,20 +55,12 @@ impl<'n> OutputStage<'n> {
 
     /// Whether the labels have not been copied yet. Then the output is z itself.
     pub(crate) fn waiting(&self) -> Result<bool, TrainError> {
-        match self.initial {
-            1.0 => Ok(true),
-            0.0 => Ok(false),
-            open => Err(TrainError::Between { switch: "initial", open }),
-        }
+        is_open("initial", self.initial)
     }
 
     /// Whether the output is that of the primary network.
     pub(crate) fn finished(&self, landscape: f64) -> Result<bool, TrainError> {
-        match self.wiring.running.at(landscape) {
-            1.0 => Ok(false),
-            0.0 => Ok(true),
-            open => Err(TrainError::Between { switch: "running", open }),
-        }
+        is_open("running", self.wiring.running.at(landscape)).map(|running| !running)
     }
 
     /// Whether the output is the carrier alone.
@@ -161,6 +153,15 @@ impl<'n> OutputStage<'n> {
     }
 }
 
+/// Whether a switch is open; an error if it is half open.
+fn is_open(switch: &'static str, open: f64) -> Result<bool, TrainError> {
+    match open {
+        1.0 => Ok(true),
+        0.0 => Ok(false),
+        _ => Err(TrainError::Between { switch, open }),
+    }
+}
+
 /// The hidden units that are cells, row by row, without the blank cells at the end.
 pub(crate) fn fixed_rows(
     network: &Network,
@@ -207,7 +208,7 @@ impl Weights for Held<'_> {
             return 0.0;
         };
         let cols = self.network.parameters()[id.index()].shape.cols;
-        let track = layers.table.rows().iter().position(|&row| row == position / cols);
+        let track = layers.table.rows.iter().position(|&row| row == position / cols);
         track.map_or(0.0, |track| cell(track, (position % cols) as i64))
     }
 }

@@ -162,16 +162,16 @@ fn attributes(network: &Network, op: &Op) -> Option<Attributes> {
 fn format_fields(format: NumberFormat) -> FormatFields {
     match format {
         NumberFormat::Fixed(fixed) => FormatFields::Fixed {
-            integer_bits: fixed.n_integer(),
-            fraction_bits: fixed.n_fraction(),
-            negatives: match fixed.negatives() {
+            integer_bits: fixed.n_integer,
+            fraction_bits: fixed.n_fraction,
+            negatives: match fixed.negatives {
                 Negatives::TwosComplement => "twos-complement",
                 Negatives::SignMagnitude => "sign-magnitude",
             },
         },
         NumberFormat::Float(float) => FormatFields::Float {
-            exponent_bits: float.n_exponent(),
-            mantissa_bits: float.n_mantissa(),
+            exponent_bits: float.n_exponent,
+            mantissa_bits: float.n_mantissa,
             bias: float.bias(),
         },
     }

@@ -443,12 +443,12 @@ fn number_format(format: NumberFormat) -> String {
     match format {
         NumberFormat::Fixed(fixed) => format!(
             "(Fixed {} {} {})",
-            fixed.n_integer(),
-            fixed.n_fraction(),
-            fixed.negatives() == Negatives::SignMagnitude
+            fixed.n_integer,
+            fixed.n_fraction,
+            fixed.negatives == Negatives::SignMagnitude
         ),
         NumberFormat::Float(float) => {
-            format!("(Float {} {} ({}))", float.n_exponent(), float.n_mantissa(), float.bias())
+            format!("(Float {} {} ({}))", float.n_exponent, float.n_mantissa, float.bias())
         }
     }
 }

@@ -48,11 +48,11 @@ impl<'n> AnyEngine<'n> {
     pub(super) fn row(&self, layers: &StreamLayers, tape: Option<usize>) -> Cow<'_, [(usize, f64)]> {
         match (self, tape) {
             (Self::Sparse(engine), None) => Cow::Borrowed(&engine.vertices),
-            (Self::Sparse(engine), Some(tape)) => Cow::Borrowed(&engine.heads[layers.table.rows()[tape]]),
+            (Self::Sparse(engine), Some(tape)) => Cow::Borrowed(&engine.heads[layers.table.rows[tape]]),
             (Self::Dense(_, weights), tape) => {
                 let row = match tape {
                     None => &weights[layers.vertex.index()].data[..],
-                    Some(tape) => weights[layers.head.index()].row(layers.table.rows()[tape]),
+                    Some(tape) => weights[layers.head.index()].row(layers.table.rows[tape]),
                 };
                 Cow::Owned(row.iter().copied().enumerate().filter(|w| w.1 != 0.0).collect())
             }
@@ -64,8 +64,8 @@ impl<'n> AnyEngine<'n> {
         match self {
             Self::Sparse(engine) => engine.cell(tape, column),
             Self::Dense(_, weights) => {
-                let (row, cells) = (layers.table.rows()[tape], &weights[layers.cells.index()]);
-                if row < layers.table.n_trained() { cells.row(row)[column] } else { 0.0 }
+                let (row, cells) = (layers.table.rows[tape], &weights[layers.cells.index()]);
+                if row < layers.table.n_trained { cells.row(row)[column] } else { 0.0 }
             }
         }
     }

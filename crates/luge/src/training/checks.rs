@@ -68,16 +68,16 @@ impl PreparedTraining {
         let Ok(layers) = extended.network().sparse_layers() else { return false };
         let Some(node) = layers.fixed_cells else { return true };
         let table = &layers.table;
-        let mut tape_of = vec![TapeId::new(0); table.n_tracks()];
-        table.rows().iter().enumerate().for_each(|(track, &row)| tape_of[row] = TapeId::new(track));
+        let mut tape_of = vec![TapeId::new(0); table.n_tracks];
+        table.rows.iter().enumerate().for_each(|(track, &row)| tape_of[row] = TapeId::new(track));
         let mut alike = true;
         evaluate_rows(
             extended.network(),
-            &self.after_first_step(),
+            &self.after_first_step()[..],
             &self.inputs(),
             (node, 0..extended.network().node(node).shape.rows),
             |row, first, numbers| {
-                let tape = tape_of[table.n_trained() + row];
+                let tape = tape_of[table.n_trained + row];
                 let (start, tape) = (window.first[tape.index()] + first as Cell, simulator.tape(tape));
                 let is = |number: &f64, symbol: u8| {
                     number.to_bits() == if symbol == 1 { 1.0_f64 } else { -1.0 }.to_bits()

@@ -332,7 +332,7 @@ fn label_for(first: &str) -> Option<f64> {
     let lesson = room.lesson();
     let layers = lesson.extended().network().sparse_layers().ok()?;
     let Form::Slides { offset, write, read, shift, .. } = layers.form else { return None };
-    let n = layers.table.n_tracks();
+    let n = layers.table.n_tracks;
     let exact = |label: f64, flips: usize| {
         (0..=n).flat_map(|writes| (0..=n).map(move |moves| (writes, moves))).all(|(writes, moves)| {
             let level =
