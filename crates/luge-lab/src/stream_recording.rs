@@ -109,7 +109,7 @@ impl<'a> Watch<'a> {
     /// Whether the slot for labels is full; an empty slot holds -A.
     fn holds_labels(&self) -> bool {
         let constants = &self.lesson.network.constants;
-        self.engine.labels().iter().any(|z| (z + constants.carrier).abs() > constants.carrier / 2.0)
+        self.engine.labels.iter().any(|z| (z + constants.carrier).abs() > constants.carrier / 2.0)
     }
 
     /// Draws the next batch.
@@ -137,9 +137,9 @@ impl<'a> Watch<'a> {
             "x": self.x.data,
             "y": self.y.data,
             // z, the slot for labels.
-            "labels": self.engine.labels(),
+            "labels": self.engine.labels,
             // The numbers in the memory of one batch.
-            "memory": from_signs(self.lesson.options.format, self.engine.memory()),
+            "memory": from_signs(self.lesson.options.format, &self.engine.memory),
             "theta": value(network.nodes.theta),
             "out": value(network.nodes.out),
             "loss": value(network.network.loss())[0],

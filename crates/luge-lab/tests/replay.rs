@@ -192,7 +192,7 @@ fn check_gradient(job: &Job, steps: &[u64]) {
                     .expect("an engine");
             let gradient = dense.gradient().expect("a gradient");
             let found = replay.gradient(None).expect("a gradient");
-            for (track, &row) in layers.table.rows().iter().enumerate() {
+            for (track, &row) in layers.table.rows.iter().enumerate() {
                 let of = |block: &luge_net::Values| -> Vec<(i64, f64)> {
                     let entries = block.row(row).iter().enumerate().filter(|(_, slope)| **slope != 0.0);
                     entries.map(|(i, &slope)| (i as i64, slope)).collect()
@@ -200,7 +200,7 @@ fn check_gradient(job: &Job, steps: &[u64]) {
                 let head = of(&gradient[layers.head.index()]);
                 assert_eq!(found.heads[track], head, "head {track} at step {step}");
                 // Hidden units have no derivative, whatever becomes of them.
-                let cells = layers.cells.filter(|_| row < layers.table.n_trained());
+                let cells = layers.cells.filter(|_| row < layers.table.n_trained);
                 let pulled = cells.map_or_else(Vec::new, |cells| of(&gradient[cells.index()]));
                 assert_eq!(found.cells[track], pulled, "cells {track} at step {step}");
             }

@@ -20,7 +20,6 @@ pub(crate) struct CarvedLandscape {
     /// l_TM.
     pub(crate) loss: NodeId,
     pub(crate) bounds: Bounds,
-    pub(crate) n_tapes: usize,
     pub(crate) n_cells: usize,
     pub(crate) encoding: StateEncoding,
 }
@@ -40,47 +39,25 @@ impl CarvedLandscape {
         options: &LandscapeOptions,
         read_only: Option<NodeId>,
     ) -> Result<Self, BuildError> {
-        let n_tapes = normal.n_tapes();
-        check_size(normal, options.kind, options.vertices, &options.corrections)?;
-        if options.kind != LandscapeKind::Plain {
-            let constants = ExternalConstants::choose(n_tapes, &options.constants)?;
-            return Ok(Self::external(g, normal, options, read_only, &constants));
-        }
-        let constants = PlainConstants::choose(n_tapes, &options.constants)?;
-        let control = Control::new(normal, options.vertices, 1);
-        let LandscapeOptions { n_cells, ref corrections, .. } = *options;
-        let tapes = Tapes { control: &control, corrections, n_cells, read_only };
-        let (loss, weights) = plain::build(g, tapes, &constants);
-        Ok(Self::new(options, loss, constants.bounds(n_tapes), StateEncoding::Outside { control, weights }))
-    }
-
-    fn new(options: &LandscapeOptions, loss: NodeId, bounds: Bounds, encoding: StateEncoding) -> Self {
-        let n_tapes = match &encoding {
-            StateEncoding::Outside { control, .. } => control.n_tapes(),
-            StateEncoding::Inside { configurations, .. } => configurations.all[0].tapes.len(),
-        };
-        Self { kind: options.kind, loss, bounds, n_tapes, n_cells: options.n_cells, encoding }
-    }
-
-    /// `compact` or `relu` with these constants.
-    pub(crate) fn external(
-        g: &mut GraphBuilder,
-        normal: &NormalForm,
-        options: &LandscapeOptions,
-        read_only: Option<NodeId>,
-        constants: &ExternalConstants,
-    ) -> Self {
         let LandscapeOptions { kind, vertices, n_cells, ref corrections, .. } = *options;
+        check_size(normal, kind, vertices, corrections)?;
         let n_copies = if kind == LandscapeKind::Relu { corrections.n_copies as usize } else { 1 };
         let control = Control::new(normal, vertices, n_copies);
         let tapes = Tapes { control: &control, corrections, n_cells, read_only };
-        let vertex_loss = |g: &mut GraphBuilder, vertex| match kind {
-            LandscapeKind::Relu => relu::vertex_loss(g, tapes, constants, vertex),
-            _ => compact::vertex_loss(g, &control, constants, vertex),
+        let n_tapes = control.n_tapes();
+        let ((loss, weights), bounds) = if kind == LandscapeKind::Plain {
+            let constants = PlainConstants::choose(n_tapes, &options.constants)?;
+            (plain::build(g, tapes, &constants), constants.bounds(n_tapes))
+        } else {
+            let chosen = || ExternalConstants::choose(n_tapes, &options.constants);
+            let constants = options.unchecked.map_or_else(chosen, Ok)?;
+            let vertex_loss = |g: &mut GraphBuilder, vertex| match kind {
+                LandscapeKind::Relu => relu::vertex_loss(g, tapes, &constants, vertex),
+                _ => compact::vertex_loss(g, &control, &constants, vertex),
+            };
+            (compact::build(g, tapes, &constants, vertex_loss), constants.bounds(n_tapes))
         };
-        let (loss, weights) = compact::build(g, tapes, constants, vertex_loss);
-        let bounds = constants.bounds(normal.n_tapes());
-        Self::new(options, loss, bounds, StateEncoding::Outside { control, weights })
+        Ok(Self { kind, loss, bounds, n_cells, encoding: StateEncoding::Outside { control, weights } })
     }
 
     /// `internal` for these configurations.
@@ -95,7 +72,14 @@ impl CarvedLandscape {
         let (loss, vertex, vertex_node) =
             internal::build(g, &configurations, &levels, start, &options.corrections);
         let encoding = StateEncoding::Inside { configurations, vertex, vertex_node, has_start };
-        Self::new(options, loss, levels.bounds(), encoding)
+        Self { kind: options.kind, loss, bounds: levels.bounds(), n_cells: options.n_cells, encoding }
+    }
+
+    fn n_tapes(&self) -> usize {
+        match &self.encoding {
+            StateEncoding::Outside { control, .. } => control.n_tapes(),
+            StateEncoding::Inside { configurations, .. } => configurations.all[0].tapes.len(),
+        }
     }
 
     /// The vertices of landscapes B and C.
@@ -126,7 +110,7 @@ impl CarvedLandscape {
 
     /// The values of the landscape's parameters for a configuration; `None` if `internal` has no such vertex.
     pub(crate) fn encode(&self, configuration: &Configuration) -> Option<Vec<(ParameterId, SparseValues)>> {
-        assert_eq!(configuration.tapes.len(), self.n_tapes, "another number of tapes");
+        assert_eq!(configuration.tapes.len(), self.n_tapes(), "another number of tapes");
         assert!(configuration.tapes.iter().all(|t| t.len() <= self.n_cells), "more cells than there are");
         match &self.encoding {
             StateEncoding::Inside { configurations, vertex, .. } => {
@@ -138,11 +122,9 @@ impl CarvedLandscape {
                 let mut values = vec![(weights.vertex.0, unit(self.n_vertices(), index))];
                 let tape = |id| (id, self.cells(control, configuration, 0..control.n_writable()));
                 values.extend(weights.writable.map(tape));
-                let heads = configuration.heads.iter().enumerate();
-                let mut heads: Vec<_> =
-                    heads.map(|(tape, at)| (control.row(tape) * self.n_cells + at, 1.0)).collect();
-                heads.sort_by_key(|&(place, _)| place);
-                let shape = Shape::new(self.n_tapes, self.n_cells);
+                let heads = tapes_by_row(control).enumerate();
+                let heads = heads.map(|(row, tape)| (row * self.n_cells + configuration.heads[tape], 1.0));
+                let shape = Shape::new(self.n_tapes(), self.n_cells);
                 values.push((weights.head.0, SparseValues::new(shape, 0.0, heads)));
                 Some(values)
             }
@@ -162,7 +144,7 @@ impl CarvedLandscape {
     /// The read-only tapes of a configuration, one row each, if there are any.
     pub(crate) fn read_only(&self, configuration: &Configuration) -> Option<SparseValues> {
         let control = self.control()?;
-        let rows = control.n_writable()..self.n_tapes;
+        let rows = control.n_writable()..self.n_tapes();
         (!rows.is_empty()).then(|| self.cells(control, configuration, rows))
     }
 
@@ -173,16 +155,11 @@ impl CarvedLandscape {
         configuration: &Configuration,
         rows: std::ops::Range<usize>,
     ) -> SparseValues {
-        let mut by_row: Vec<_> = configuration.tapes.iter().enumerate().collect();
-        by_row.sort_by_key(|&(tape, _)| control.row(tape));
-        let mut others = Vec::new();
-        for (tape, cells) in by_row {
-            let Some(row) = control.row(tape).checked_sub(rows.start).filter(|&row| row < rows.len()) else {
-                continue;
-            };
-            let ones = cells.iter().enumerate().filter(|&(_, &one)| one);
-            others.extend(ones.map(|(cell, _)| (row * self.n_cells + cell, 1.0)));
-        }
+        let tapes = tapes_by_row(control).skip(rows.start).take(rows.len()).enumerate();
+        let others = tapes.flat_map(|(row, tape)| {
+            let ones = configuration.tapes[tape].iter().enumerate().filter(|&(_, &one)| one);
+            ones.map(move |(cell, _)| (row * self.n_cells + cell, 1.0))
+        });
         SparseValues::new(Shape::new(rows.len(), self.n_cells), -1.0, others)
     }
 
@@ -200,9 +177,9 @@ impl CarvedLandscape {
             }
             StateEncoding::Outside { control, weights } => {
                 let head = &parameters[weights.head.0.index()];
-                let mut tapes = Vec::with_capacity(self.n_tapes);
-                let mut heads = Vec::with_capacity(self.n_tapes);
-                for tape in 0..self.n_tapes {
+                let mut tapes = Vec::with_capacity(self.n_tapes());
+                let mut heads = Vec::with_capacity(self.n_tapes());
+                for tape in 0..self.n_tapes() {
                     let row = control.row(tape);
                     let cells = match row.checked_sub(control.n_writable()) {
                         None => weights.writable.map(|id| parameters[id.index()].row(row)),
@@ -250,6 +227,13 @@ pub(crate) fn check_size(
         }
     }
     Ok(())
+}
+
+/// The tape of each row of the matrices, from the first row on.
+fn tapes_by_row(control: &Control) -> impl Iterator<Item = usize> {
+    let mut tapes: Vec<usize> = (0..control.n_tapes()).collect();
+    tapes.sort_by_key(|&tape| control.row(tape));
+    tapes.into_iter()
 }
 
 /// The unit vector with a 1 at `index`.

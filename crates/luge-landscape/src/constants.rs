@@ -26,7 +26,7 @@ pub struct PlainConstants {
 }
 
 /// Bounds of the landscape's loss while the machine runs, and once it has halted.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Bounds {
     /// The loss of a running machine is at least this.
     pub running_low: f64,
@@ -183,7 +183,7 @@ impl PlainConstants {
 
     /// The loss of a running machine is at most this far above c: 1 + 3 d.
     fn running_height(n_tapes: usize) -> f64 {
-        1.0 + 3.0 * tapes(n_tapes)
+        1.0 + 3.0 * n_tapes as f64
     }
 
     /// Bounds of the loss on this many tapes.
@@ -225,21 +225,17 @@ fn smallest_base(n_tapes: usize) -> f64 {
 
 /// 8 b^2 d + 3 d.
 fn base_bound(n_tapes: usize, base: f64) -> f64 {
-    tapes(n_tapes) * (8.0 * base * base + 3.0)
+    n_tapes as f64 * (8.0 * base * base + 3.0)
 }
 
 /// 2 (b^3 + d b) gamma.
 fn needed_offset(n_tapes: usize, base: f64, scale: f64) -> f64 {
-    2.0 * (cube(base) + tapes(n_tapes) * base) * scale
+    2.0 * (cube(base) + n_tapes as f64 * base) * scale
 }
 
 /// b^3 as two products in a fixed order: `powi` may round differently on other platforms.
 pub(crate) fn cube(base: f64) -> f64 {
     base * base * base
-}
-
-fn tapes(n_tapes: usize) -> f64 {
-    f64::from(u32::try_from(n_tapes).unwrap_or(u32::MAX))
 }
 
 #[cfg(test)]

@@ -36,7 +36,6 @@ impl VertexSet {
 /// Paper: §4.4.
 #[derive(Clone, Debug)]
 pub struct Control {
-    n_states: usize,
     n_copies: usize,
     table: Arc<VertexTable>,
 }
@@ -99,7 +98,7 @@ impl Control {
             }
         }
         let table = Arc::new(VertexTable::new(rows, n_writable, blocks));
-        Self { n_states: normal.n_states(), n_copies, table }
+        Self { n_copies, table }
     }
 
     /// The arcs of the vertices.
@@ -109,22 +108,22 @@ impl Control {
 
     /// Number of tapes, d.
     pub fn n_tapes(&self) -> usize {
-        self.table.n_tracks()
+        self.table.n_tracks
     }
 
     /// Number of tapes that are weights.
     pub fn n_writable(&self) -> usize {
-        self.table.n_trained()
+        self.table.n_trained
     }
 
     /// Number of states, copies counted.
     pub fn n_copied_states(&self) -> usize {
-        self.n_states * self.n_copies
+        self.table.n_blocks()
     }
 
     /// Number of vertices.
     pub fn n_vertices(&self) -> usize {
-        self.table.n_vertices()
+        self.table.n_vertices
     }
 
     /// A vertex's state, symbols and step.
@@ -169,7 +168,7 @@ impl Control {
 
     /// The row of a tape in the network's tape and head matrices.
     pub fn row(&self, tape: usize) -> usize {
-        self.table.rows()[tape]
+        self.table.rows[tape]
     }
 
     /// The vertex of a copied state for these symbols under the heads.

@@ -29,25 +29,6 @@ pub use scale::final_loss;
 pub use wiring::OutsideCells;
 pub(crate) use wiring::{DataWindow, least_squares, numbers_in_order, read_theta};
 
-/// The corrections to the printed paper that shape the extended network. All are on by default.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ExtendedCorrections {
-    /// The arc from z to f_TM is a stop-gradient; printed it is solid, and z drifts.
-    pub labels_stopped: bool,
-    /// f_perp's denominators are guarded; printed f_perp(0) is 0/0.
-    pub guarded_carrier: bool,
-    /// The switches are selects; printed they are sums of products, where 0 times infinity is NaN.
-    pub select_switches: bool,
-    /// The ramps are rounded once; as two quotients they do not end at exactly 0 and 1.
-    pub ramps_rounded_once: bool,
-}
-
-impl Default for ExtendedCorrections {
-    fn default() -> Self {
-        Self { labels_stopped: true, guarded_carrier: true, select_switches: true, ramps_rounded_once: true }
-    }
-}
-
 /// Options for an extended network.
 #[derive(Clone, Debug)]
 pub struct ExtendedOptions {
@@ -71,10 +52,8 @@ pub struct ExtendedOptions {
     pub final_loss: Option<f64>,
     /// The landscape's constants; the scale is chosen so that the final loss fits below the stopping level.
     pub constants: ConstantOptions,
-    /// Corrections inside the landscape.
+    /// The corrections to the printed paper.
     pub corrections: Corrections,
-    /// Corrections of the network around it.
-    pub extended_corrections: ExtendedCorrections,
 }
 
 impl ExtendedOptions {
@@ -169,11 +148,16 @@ pub struct Extended {
     network: Network,
     carved: CarvedLandscape,
     initial: Vec<SparseValues>,
-    nodes: Nodes,
-    labels: ParameterId,
-    carrier: Carrier,
-    label_offset: f64,
-    epsilon: f64,
+    /// The nodes of Figure 1.
+    pub nodes: Nodes,
+    /// The parameter z.
+    pub labels: ParameterId,
+    /// How l_TM is carried to the output.
+    pub carrier: Carrier,
+    /// r: what the network outputs before it has seen the labels.
+    pub label_offset: f64,
+    /// eps: the labels, less the offset, must have at least this squared norm.
+    pub epsilon: f64,
     primary_nodes: Range<usize>,
 }
 
@@ -196,7 +180,7 @@ impl Extended {
         let DataLayout { n_samples, n_features, n_labels, .. } = options.layout;
         let mut graph = GraphBuilder::new();
         let g = &mut graph;
-        let corrections = &options.extended_corrections;
+        let corrections = &options.corrections;
         let label_shape = Shape::new(n_samples, n_labels);
         let (_, x) = g.input("x", Shape::new(n_samples, n_features));
         let (_, y) = g.input("y", label_shape);
@@ -261,16 +245,6 @@ impl Extended {
         &self.network
     }
 
-    /// The nodes of Figure 1.
-    pub fn nodes(&self) -> &Nodes {
-        &self.nodes
-    }
-
-    /// The parameter z.
-    pub fn labels(&self) -> ParameterId {
-        self.labels
-    }
-
     /// The parameter s: the vertex.
     pub fn vertex(&self) -> ParameterId {
         self.carved.vertex()
@@ -286,29 +260,10 @@ impl Extended {
         self.carved.kind
     }
 
-    /// How l_TM is carried to the output.
-    pub fn carrier(&self) -> Carrier {
-        self.carrier
-    }
-
-    /// The bounds of l_TM.
+    /// The bounds of l_TM. Training stops at the first step, from [`FIRST_STOP`](Self::FIRST_STOP) on, whose loss is at most
+    /// `stop`.
     pub fn bounds(&self) -> Bounds {
         self.carved.bounds
-    }
-
-    /// B_stop: training stops at the first step, from [`FIRST_STOP`](Self::FIRST_STOP) on, whose loss is at most this.
-    pub fn stop(&self) -> f64 {
-        self.carved.bounds.stop
-    }
-
-    /// r: what the network outputs before it has seen the labels.
-    pub fn label_offset(&self) -> f64 {
-        self.label_offset
-    }
-
-    /// eps: the labels, less the offset, must have at least this squared norm.
-    pub fn epsilon(&self) -> f64 {
-        self.epsilon
     }
 
     /// Number of vertices.

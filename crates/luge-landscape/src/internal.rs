@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use luge_machine::NormalForm;
+use luge_machine::{NormalForm, Transition};
 use luge_net::{GraphBuilder, LinearMap, Network, NodeId, ParameterId, Shape, StepRule};
 
 use crate::{
@@ -45,13 +45,6 @@ pub(crate) struct Configurations {
     pub(crate) steps_left: Vec<Option<usize>>,
 }
 
-/// The result of one step of the machine.
-enum After {
-    Next(Configuration),
-    Halted,
-    LeavesTape,
-}
-
 impl Configurations {
     pub(crate) fn reachable(
         normal: &NormalForm,
@@ -72,22 +65,16 @@ impl Configurations {
         Ok(found)
     }
 
-    /// Adds the run from `first` to its end, or to a configuration already known.
+    /// Adds the run from `current` to its end, or to a configuration already known.
     fn follow(
         &mut self,
         normal: &NormalForm,
-        first: Configuration,
+        mut current: Configuration,
         n_cells: usize,
     ) -> Result<(), InternalError> {
         let from = self.all.len();
-        let mut after = After::Next(first);
         // Steps left at the last new configuration: `None` if it leaves the tape or leads to one that never halts.
         let joins = loop {
-            let current = match after {
-                After::Next(next) => next,
-                After::Halted => break Some(0),
-                After::LeavesTape => break None,
-            };
             let known = self.index.get(&current).copied();
             if let Some(last) = self.next[from..].last_mut() {
                 *last = known.or(Some(self.all.len()));
@@ -100,11 +87,17 @@ impl Configurations {
             if self.all.len() == MAX_VERTICES || n_stored > MAX_STORED_CELLS {
                 return Err(InternalError::TooManyVertices(n_cells));
             }
-            after = step(normal, &current, n_cells);
+            let transition = normal.transition(current.state, current.reads());
+            let after = transition.map(|transition| step(&transition, &current, n_cells));
             self.index.insert(current.clone(), self.all.len());
             self.all.push(current);
             self.next.push(None);
             self.steps_left.push(None);
+            current = match after {
+                None => break Some(0),
+                Some(None) => break None,
+                Some(Some(next)) => next,
+            };
         };
         if let Some(last) = joins {
             for (back, steps) in self.steps_left[from..].iter_mut().rev().enumerate() {
@@ -115,18 +108,15 @@ impl Configurations {
     }
 }
 
-fn step(normal: &NormalForm, from: &Configuration, n_cells: usize) -> After {
-    let Some(transition) = normal.transition(from.state, from.reads()) else { return After::Halted };
+/// The configuration after a transition; `None` if a head leaves the tape.
+fn step(transition: &Transition, from: &Configuration, n_cells: usize) -> Option<Configuration> {
     let mut to = Configuration { state: transition.next, ..from.clone() };
-    for tape in 0..normal.n_tapes() {
-        let head = from.heads[tape];
+    for (tape, &head) in from.heads.iter().enumerate() {
         to.tapes[tape][head] = transition.write.get(tape);
-        match head.checked_add_signed(transition.moves[tape].offset() as isize).filter(|&m| m < n_cells) {
-            Some(moved) => to.heads[tape] = moved,
-            None => return After::LeavesTape,
-        }
+        let moved = head.checked_add_signed(transition.moves[tape].offset() as isize);
+        to.heads[tape] = moved.filter(|&moved| moved < n_cells)?;
     }
-    After::Next(to)
+    Some(to)
 }
 
 /// The levels of `internal`: W_k = spacing (k + 1), and B above all of them.
@@ -145,7 +135,7 @@ impl Levels {
 
     /// W_k, where k steps are left.
     pub(crate) fn level(&self, steps_left: usize) -> f64 {
-        self.spacing * (1.0 + f64::from(u32::try_from(steps_left).unwrap_or(u32::MAX)))
+        self.spacing * (1.0 + steps_left as f64)
     }
 
     /// The weight of the start vertex: above every configuration.

@@ -37,6 +37,8 @@ pub struct LandscapeOptions {
     pub n_cells: usize,
     /// Constants set by the user.
     pub constants: ConstantOptions,
+    /// Constants of `compact` and `relu` that are not checked, to show the effect of a violated inequality.
+    pub unchecked: Option<ExternalConstants>,
     /// For `internal`: the start configurations that it is built for.
     pub declared: Vec<Configuration>,
     /// The corrections to the printed paper.
@@ -51,6 +53,7 @@ impl LandscapeOptions {
             vertices: VertexSet::default(),
             n_cells,
             constants: ConstantOptions::default(),
+            unchecked: None,
             declared: Vec::new(),
             corrections: Corrections::default(),
         }
@@ -128,19 +131,7 @@ impl Landscape {
                 CarvedLandscape::outside(&mut g, normal, options, read_only)?
             }
         };
-        Ok(Self::finish(g, carved))
-    }
-
-    /// Builds `compact` or `relu` with unchecked constants, to show the effect of a violated inequality.
-    pub fn external(normal: &NormalForm, options: &LandscapeOptions, constants: &ExternalConstants) -> Self {
-        let mut g = GraphBuilder::new();
-        let read_only = read_only_input(&mut g, normal, options.n_cells);
-        let carved = CarvedLandscape::external(&mut g, normal, options, read_only, constants);
-        Self::finish(g, carved)
-    }
-
-    fn finish(g: GraphBuilder, carved: CarvedLandscape) -> Self {
-        Self { network: g.finish(carved.loss), carved }
+        Ok(Self { network: g.finish(carved.loss), carved })
     }
 
     /// The kind of the landscape.

@@ -38,8 +38,8 @@ pub use constants::{
 pub use control::{Control, Vertex, VertexSet, VertexStep};
 pub use corrections::Corrections;
 pub use extended::{
-    BitConversion, Carrier, DataLayout, Extended, ExtendedCorrections, ExtendedError, ExtendedOptions,
-    Learner, LearnerError, MAX_BITS, Mark, Nodes, OutsideCells, final_loss,
+    BitConversion, Carrier, DataLayout, Extended, ExtendedError, ExtendedOptions, Learner, LearnerError,
+    MAX_BITS, Mark, Nodes, OutsideCells, final_loss,
 };
 pub use internal::{InternalError, MAX_VERTICES, carve};
 pub use landscape::{

@@ -210,10 +210,7 @@ impl Primary for Mlp {
     }
 
     fn largest_output(&self, weight: f64, feature: f64) -> f64 {
-        self.layers().fold(feature, |largest, (from, _)| {
-            let from = f64::from(u32::try_from(from).unwrap_or(u32::MAX));
-            weight * (1.0 + from * largest)
-        })
+        self.layers().fold(feature, |largest, (from, _)| weight * (1.0 + from as f64 * largest))
     }
 
     fn describe(&self) -> String {

@@ -66,7 +66,7 @@ fn agrees(network: &Network, parameters: &[Values], inputs: &[Values]) -> Option
             let at = |step: f64| {
                 let mut moved = parameters.to_vec();
                 moved[block].data[entry] += step;
-                evaluate_frozen(network, &moved, inputs, &base).loss()
+                evaluate_frozen(network, &moved, inputs, Some(&base)).loss()
             };
             let difference = (at(STEP) - at(-STEP)) / (2.0 * STEP);
             if (slope - difference).abs() > 1e-7 * steepest {

@@ -31,7 +31,7 @@ impl Evaluation {
 /// # Panics
 /// If the values do not fit the network's parameters or inputs.
 pub fn evaluate(network: &Network, parameters: &[Values], inputs: &[Values]) -> Evaluation {
-    evaluate_with(network, parameters, inputs, None)
+    evaluate_frozen(network, parameters, inputs, None)
 }
 
 /// Evaluates one node. Only nodes that it depends on are evaluated. Where entries of a parameter or a linear map are
@@ -46,45 +46,39 @@ pub fn evaluate_node(
     node: NodeId,
 ) -> Values {
     assert!(network.fits_inputs(inputs), "values of other shapes than the inputs");
-    let needed = network.needed_by(&[node], |_, node| match &node.op {
-        Op::Gather(positions, of) => match sources(network, *of, positions) {
-            Some(sources) => {
-                sources.iter().flat_map(|&(source, _)| network.node(source).op.operands()).collect()
-            }
-            None => vec![*of],
-        },
-        op => op.operands(),
+    let needed = network.needed_by(&[node], |_, node| match sources(network, &node.op) {
+        Some(sources) => sources.iter().flat_map(|&(source, _)| network.node(source).op.operands()).collect(),
+        None => node.op.operands(),
     });
     let mut values: Vec<Values> = Vec::with_capacity(node.index() + 1);
     for (node, needed) in network.nodes().iter().zip(needed).take(node.index() + 1) {
-        values.push(match &node.op {
+        let sources = if needed { sources(network, &node.op) } else { None };
+        values.push(match (&node.op, sources) {
             _ if !needed => Values::new(Shape::new(0, 0), Vec::new()),
-            Op::Parameter(id) => {
+            (_, Some(sources)) => {
+                let entries = sources.iter().map(|&(source, at)| match &network.node(source).op {
+                    Op::Parameter(id) => weights.entry(*id, at),
+                    Op::Linear(map, of) => map.apply_to(at..at + 1, &values[of.index()].data)[0],
+                    _ => unreachable!("entries come from parameters and linear maps"),
+                });
+                Values::new(node.shape, entries.collect())
+            }
+            (Op::Parameter(id), None) => {
                 let entries = (0..node.shape.len()).map(|at| weights.entry(*id, at));
                 Values::new(node.shape, entries.collect())
             }
-            Op::Input(id) => inputs[id.index()].clone(),
-            op @ Op::Gather(positions, of) => match sources(network, *of, positions) {
-                Some(sources) => {
-                    let entries = sources.iter().map(|&(source, at)| match &network.node(source).op {
-                        Op::Parameter(id) => weights.entry(*id, at),
-                        Op::Linear(map, of) => map.apply_to(at..at + 1, &values[of.index()].data)[0],
-                        _ => unreachable!("entries come from parameters and linear maps"),
-                    });
-                    Values::new(node.shape, entries.collect())
-                }
-                None => apply(op, node.shape, &values),
-            },
-            op => apply(op, node.shape, &values),
+            (Op::Input(id), None) => inputs[id.index()].clone(),
+            (op, None) => apply(op, node.shape, &values),
         });
     }
     values.swap_remove(node.index())
 }
 
-/// For each of these entries of a node, the parameter or linear map that it comes from and the entry there; `None` if
-/// they cannot be computed one by one.
-fn sources(network: &Network, node: NodeId, positions: &[usize]) -> Option<Vec<(NodeId, usize)>> {
-    positions.iter().map(|&at| source(network, node, at)).collect()
+/// For each entry that is gathered, the parameter or linear map that it comes from and the entry there; `None` if they
+/// cannot be computed one by one, and for other operations.
+fn sources(network: &Network, op: &Op) -> Option<Vec<(NodeId, usize)>> {
+    let Op::Gather(positions, of) = op else { return None };
+    positions.iter().map(|&at| source(network, *of, at)).collect()
 }
 
 fn source(network: &Network, node: NodeId, at: usize) -> Option<(NodeId, usize)> {
@@ -102,34 +96,9 @@ fn source(network: &Network, node: NodeId, at: usize) -> Option<(NodeId, usize)>
 /// The number of entries of a row that are computed at a time: few enough to stay in the CPU's caches.
 const PIECE: usize = 1 << 12;
 
-/// Evaluates the rows of a node, piece by piece: `see` is called with the row, the column of the first entry, and the
-/// entries. The result of a linear map is never stored as a whole.
-///
-/// # Panics
-/// If the values do not fit the network's parameters or inputs.
-pub fn evaluate_rows(
-    network: &Network,
-    weights: &(impl Weights + ?Sized),
-    inputs: &[Values],
-    node: NodeId,
-    see: impl FnMut(usize, usize, &[f64]),
-) {
-    evaluate_these_rows(network, weights, inputs, (node, 0..network.node(node).shape.rows), see);
-}
-
-/// Evaluates the rows of a node that depend on weights or inputs, as [`evaluate_rows`] does. All others are [`bias_rows`].
-///
-/// # Panics
-/// If the values do not fit the network's parameters or inputs.
-pub fn evaluate_changing_rows(
-    network: &Network,
-    weights: &(impl Weights + ?Sized),
-    inputs: &[Values],
-    node: NodeId,
-    see: impl FnMut(usize, usize, &[f64]),
-) {
-    let changes = (0..network.node(node).shape.rows).filter(|&row| biases(network, node, row).is_none());
-    evaluate_these_rows(network, weights, inputs, (node, changes), see);
+/// The rows of a node that depend on weights or inputs. All others are [`bias_rows`].
+pub fn changing_rows(network: &Network, node: NodeId) -> impl Iterator<Item = usize> {
+    (0..network.node(node).shape.rows).filter(move |&row| biases(network, node, row).is_none())
 }
 
 /// The rows of a node that are constant, because the linear map that computes the node places no input there.
@@ -147,7 +116,12 @@ fn biases(network: &Network, node: NodeId, row: usize) -> Option<(&LinearMap, Ra
     map.inputs_placed_in(&at)?.is_empty().then_some((map, at))
 }
 
-fn evaluate_these_rows(
+/// Evaluates rows of a node, piece by piece: `see` is called with the row, the column of the first entry, and the
+/// entries. The result of a linear map is never stored as a whole.
+///
+/// # Panics
+/// If the values do not fit the network's parameters or inputs.
+pub fn evaluate_rows(
     network: &Network,
     weights: &(impl Weights + ?Sized),
     inputs: &[Values],
@@ -190,7 +164,7 @@ fn evaluate_these_rows(
     }
 }
 
-/// Evaluates all nodes, except that every stop-gradient keeps its value in `frozen`.
+/// Evaluates all nodes, except that every stop-gradient keeps its value in `frozen`, if that is given.
 ///
 /// Training follows the gradient of this function: automatic differentiation with stop-gradients must agree with finite
 /// differences of it around the point of `frozen`.
@@ -201,18 +175,10 @@ pub fn evaluate_frozen(
     network: &Network,
     parameters: &[Values],
     inputs: &[Values],
-    frozen: &Evaluation,
-) -> Evaluation {
-    assert_eq!(frozen.values.len(), network.nodes().len(), "an evaluation of another network");
-    evaluate_with(network, parameters, inputs, Some(frozen))
-}
-
-fn evaluate_with(
-    network: &Network,
-    parameters: &[Values],
-    inputs: &[Values],
     frozen: Option<&Evaluation>,
 ) -> Evaluation {
+    let alike = frozen.is_none_or(|frozen| frozen.values.len() == network.nodes().len());
+    assert!(alike, "an evaluation of another network");
     assert!(network.fits_parameters(parameters), "values of other shapes than the parameters");
     assert!(network.fits_inputs(inputs), "values of other shapes than the inputs");
     let mut values: Vec<Values> = Vec::with_capacity(network.nodes().len());
@@ -386,14 +352,15 @@ mod tests {
         let inputs = [Values::column(data)];
         let whole = evaluate(&network, &[], &inputs);
         let mut pieces = Vec::new();
-        evaluate_rows(&network, &[] as &[Values], &inputs, node, |row, first, numbers| {
+        evaluate_rows(&network, &[] as &[Values], &inputs, (node, 0..3), |row, first, numbers| {
             assert_eq!(pieces.len(), row * cols + first);
             pieces.extend_from_slice(numbers);
         });
         assert_eq!(&pieces, &whole.value(node).data);
         // No bit is placed in the last row.
         let mut changing = Vec::new();
-        evaluate_changing_rows(&network, &[] as &[Values], &inputs, node, |_, _, numbers| {
+        let changes = (node, changing_rows(&network, node));
+        evaluate_rows(&network, &[] as &[Values], &inputs, changes, |_, _, numbers| {
             changing.extend_from_slice(numbers);
         });
         assert_eq!(changing, pieces[..2 * cols]);
@@ -474,7 +441,7 @@ mod tests {
         let at = |x: f64| [Values::column(vec![x])];
         let base = evaluate(&network, &at(3.0), &[]);
         let moved = evaluate(&network, &at(5.0), &[]);
-        let frozen = evaluate_frozen(&network, &at(5.0), &[], &base);
+        let frozen = evaluate_frozen(&network, &at(5.0), &[], Some(&base));
         assert_eq!((base.loss(), moved.loss(), frozen.loss()), (9.0, 25.0, 15.0));
     }
 

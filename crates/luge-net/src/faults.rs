@@ -2,9 +2,9 @@
 //! and the query costs nothing.
 
 #[cfg(feature = "faults")]
-pub(crate) use on::alter_arc;
-#[cfg(feature = "faults")]
 pub use on::{Planted, carried, plant, plant_in_arcs, plant_in_graph, planted};
+#[cfg(feature = "faults")]
+pub(crate) use on::{alter_arc, altered};
 
 /// Whether the fault of this name is planted: never.
 #[cfg(not(feature = "faults"))]
@@ -20,6 +20,12 @@ pub fn carried() -> impl FnOnce() + Send {
     || ()
 }
 
+/// The graph that is being finished, with what is planted in it: nothing.
+#[cfg(not(feature = "faults"))]
+pub(crate) fn altered(graph: crate::GraphBuilder) -> crate::GraphBuilder {
+    graph
+}
+
 /// `right`, or `wrong` if the fault of this name is planted.
 #[inline(always)]
 pub fn number(name: &str, right: f64, wrong: f64) -> f64 {
@@ -28,18 +34,30 @@ pub fn number(name: &str, right: f64, wrong: f64) -> f64 {
 
 #[cfg(feature = "faults")]
 mod on {
-    use std::cell::{Cell, RefCell};
+    use std::cell::RefCell;
 
-    use crate::{Arcs, Entry, Node, Parameter, VertexTable};
+    use crate::{Arcs, Entry, GraphBuilder, Node, Parameter, VertexTable};
 
     type Alter = fn(&mut Vec<Node>, &mut Vec<Parameter>) -> bool;
     type AlterArc = Box<dyn Fn(Arcs, &VertexTable, usize, Entry) -> Option<Entry>>;
 
     thread_local! {
-        static NAME: Cell<Option<&'static str>> = const { Cell::new(None) };
-        static ALTER: RefCell<Option<Alter>> = const { RefCell::new(None) };
-        static ARCS: RefCell<Option<AlterArc>> = const { RefCell::new(None) };
-        static ALTERED: Cell<bool> = const { Cell::new(false) };
+        static PLAN: RefCell<Plan> = RefCell::default();
+    }
+
+    /// What is planted in a thread.
+    #[derive(Default)]
+    struct Plan {
+        name: Option<&'static str>,
+        alter: Option<Alter>,
+        arcs: Option<AlterArc>,
+        /// Whether a graph was altered.
+        altered: bool,
+    }
+
+    fn plan(change: impl FnOnce(&mut Plan)) -> Planted {
+        PLAN.with_borrow_mut(change);
+        Planted(())
     }
 
     /// The fault is planted in this thread until this is dropped.
@@ -49,37 +67,32 @@ mod on {
     impl Planted {
         /// Whether some graph was altered since this was planted.
         pub fn altered_a_graph(&self) -> bool {
-            ALTERED.get()
+            PLAN.with_borrow(|plan| plan.altered)
         }
     }
 
     impl Drop for Planted {
         fn drop(&mut self) {
-            NAME.set(None);
-            ALTER.set(None);
-            ARCS.set(None);
-            ALTERED.set(false);
+            PLAN.take();
         }
     }
 
     /// Plants the fault of a name.
     #[must_use]
     pub fn plant(name: &'static str) -> Planted {
-        NAME.set(Some(name));
-        Planted(())
+        plan(|plan| plan.name = Some(name))
     }
 
     /// A function that plants this thread's fault in the thread that calls it.
     pub fn carried() -> impl FnOnce() + Send {
-        let name = NAME.get();
-        move || NAME.set(name)
+        let name = PLAN.with_borrow(|plan| plan.name);
+        move || PLAN.with_borrow_mut(|plan| plan.name = name)
     }
 
     /// Alters every graph that is finished from now on; the function returns whether it altered anything.
     #[must_use]
     pub fn plant_in_graph(alter: Alter) -> Planted {
-        ALTER.set(Some(alter));
-        Planted(())
+        plan(|plan| plan.alter = Some(alter))
     }
 
     /// Alters arcs as maps list them, but not the table: the function gets the kind of arcs, the table, the vertex and the
@@ -88,8 +101,7 @@ mod on {
     pub fn plant_in_arcs(
         alter: impl Fn(Arcs, &VertexTable, usize, Entry) -> Option<Entry> + 'static,
     ) -> Planted {
-        ARCS.set(Some(Box::new(alter)));
-        Planted(())
+        plan(|plan| plan.arcs = Some(Box::new(alter)))
     }
 
     /// Passes on an arc, or the arc that is planted instead.
@@ -100,11 +112,8 @@ mod on {
         arc: Entry,
         pass: &mut impl FnMut(usize, usize, f64),
     ) {
-        let other =
-            ARCS.with_borrow(|alter| alter.as_ref().and_then(|alter| alter(arcs, table, vertex, arc)));
-        if other.is_some() {
-            ALTERED.set(true);
-        }
+        let other = PLAN.with_borrow(|plan| plan.arcs.as_ref()?(arcs, table, vertex, arc));
+        PLAN.with_borrow_mut(|plan| plan.altered |= other.is_some());
         let (row, col, weight) = other.unwrap_or(arc);
         pass(row, col, weight);
     }
@@ -112,18 +121,14 @@ mod on {
     /// Whether the fault of this name is planted.
     #[must_use]
     pub fn planted(name: &str) -> bool {
-        NAME.get() == Some(name)
+        PLAN.with_borrow(|plan| plan.name == Some(name))
     }
 
-    /// Alters a graph that is being finished.
-    pub(crate) fn alter(nodes: &mut Vec<Node>, parameters: &mut Vec<Parameter>) {
-        if let Some(alter) = ALTER.with_borrow(|alter| *alter)
-            && alter(nodes, parameters)
-        {
-            ALTERED.set(true);
-        }
+    /// The graph that is being finished, with what is planted in it.
+    pub(crate) fn altered(mut graph: GraphBuilder) -> GraphBuilder {
+        let alter = PLAN.with_borrow(|plan| plan.alter);
+        let is_altered = alter.is_some_and(|alter| alter(&mut graph.nodes, &mut graph.parameters));
+        PLAN.with_borrow_mut(|plan| plan.altered |= is_altered);
+        graph
     }
 }
-
-#[cfg(feature = "faults")]
-pub(crate) use on::alter;

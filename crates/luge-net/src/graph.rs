@@ -195,9 +195,9 @@ pub struct Node {
 /// It panics if shapes do not fit: that is a bug in the construction, not an error in the data.
 #[derive(Clone, Debug, Default)]
 pub struct GraphBuilder {
-    nodes: Vec<Node>,
-    parameters: Vec<Parameter>,
-    inputs: Vec<Input>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) inputs: Vec<Input>,
 }
 
 impl GraphBuilder {
@@ -206,7 +206,7 @@ impl GraphBuilder {
         Self::default()
     }
 
-    fn push(&mut self, name: &str, op: Op, shape: Shape) -> NodeId {
+    pub(crate) fn push(&mut self, name: &str, op: Op, shape: Shape) -> NodeId {
         self.nodes.push(Node { name: name.to_owned(), op, shape });
         NodeId::new(self.nodes.len() - 1)
     }
@@ -437,11 +437,6 @@ impl GraphBuilder {
     /// If the loss is not a scalar.
     pub fn finish(self, loss: NodeId) -> Network {
         assert_eq!(self.shape(loss), Shape::SCALAR, "the loss is a scalar");
-        let Self { nodes, parameters, inputs } = self;
-        #[cfg(feature = "faults")]
-        let (mut nodes, mut parameters) = (nodes, parameters);
-        #[cfg(feature = "faults")]
-        crate::faults::alter(&mut nodes, &mut parameters);
-        Network::new(nodes, parameters, inputs, loss)
+        Network::new(crate::faults::altered(self), loss)
     }
 }

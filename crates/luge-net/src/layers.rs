@@ -50,11 +50,11 @@ pub struct Layers {
 impl Layers {
     /// Counts the units that a network's loss depends on.
     pub fn of(network: &Network) -> Self {
-        Self::up_to(network, network.loss())
+        Self::up_to(network, network.loss(), |_| false)
     }
 
-    /// Counts the units that a node depends on.
-    pub fn up_to(network: &Network, node: NodeId) -> Self {
+    /// Counts the units that a node depends on, without the units of some nodes, as if their values were inputs.
+    pub fn up_to(network: &Network, node: NodeId, leave_out: impl Fn(NodeId) -> bool) -> Self {
         let needed = network.needed_up_to(&[node], |_, _| false);
         let mut groups: Vec<Layer> = Vec::new();
         // For every node, the groups its value is made from without another unit in between.
@@ -64,32 +64,16 @@ impl Layers {
                 node.op.operands().iter().flat_map(|o| sources[o.index()].iter().copied()).collect();
             before.sort_unstable();
             before.dedup();
-            match kind(network, &node.op) {
-                Some(kind) if needed[id.index()] => {
+            match kind(network, &node.op).filter(|_| needed[id.index()]) {
+                Some(_) if leave_out(id) => sources.push(Vec::new()),
+                Some(kind) => {
                     let depth = before.iter().map(|&b| groups[b].depth).max().unwrap_or(0) + 1;
                     let (name, n_units) = (node.name.clone(), n_units(network, &node.op, node.shape));
                     groups.push(Layer { node: id, name, kind, n_units, depth, before });
                     sources.push(vec![groups.len() - 1]);
                 }
-                _ => sources.push(before),
+                None => sources.push(before),
             }
-        }
-        Self { groups }
-    }
-
-    /// The same count without the units of some nodes, as if their values were inputs.
-    pub fn without(&self, leave_out: impl Fn(NodeId) -> bool) -> Self {
-        let mut groups: Vec<Layer> = Vec::new();
-        let mut renamed: Vec<Option<usize>> = Vec::with_capacity(self.groups.len());
-        for group in &self.groups {
-            if leave_out(group.node) {
-                renamed.push(None);
-                continue;
-            }
-            let before: Vec<usize> = group.before.iter().filter_map(|&b| renamed[b]).collect();
-            let depth = before.iter().map(|&b| groups[b].depth).max().unwrap_or(0) + 1;
-            renamed.push(Some(groups.len()));
-            groups.push(Layer { depth, before, ..group.clone() });
         }
         Self { groups }
     }

@@ -24,13 +24,13 @@ mod values;
 mod vertices;
 
 pub use evaluate::{
-    Evaluation, apply, bias_rows, entry, evaluate, evaluate_changing_rows, evaluate_frozen, evaluate_node,
+    Evaluation, apply, bias_rows, changing_rows, entry, evaluate, evaluate_frozen, evaluate_node,
     evaluate_rows, shifted, stretched,
 };
 pub use graph::{GraphBuilder, Input, InputId, Node, NodeId, Op, Parameter, ParameterId, StepRule};
 pub use layers::{Layer, LayerKind, Layers};
 pub use linear::{Entry, LinearMap};
-pub use local::{LOCAL_COLUMNS, Local, Part, PartInput};
+pub use local::{LOCAL_COLUMNS, Local, Part};
 pub use merged::{ColumnKind, Columns, Merged, NotByColumns, evaluate_some};
 pub use names::{UnknownWord, Word};
 pub use network::Network;

@@ -135,19 +135,16 @@ impl LinearMap {
     /// Whether there is no weight.
     pub fn is_empty(&self) -> bool {
         match &self.entries {
-            Entries::Listed(entries) => entries.is_empty(),
-            Entries::Diagonal(weight) => *weight == 0.0 || self.n_outputs == 0,
-            Entries::Placed(weight, rows) => *weight == 0.0 || rows.is_empty(),
             Entries::Vertices(table, arcs) => arcs.is_empty(table),
+            _ => self.entries().is_empty(),
         }
     }
 
     /// The constant term.
     pub fn bias(&self) -> Cow<'_, [f64]> {
         match &self.bias {
-            Bias::Same(bias) => Cow::Owned(vec![*bias; self.n_outputs]),
             Bias::Each(bias) => Cow::Borrowed(bias),
-            Bias::Except(..) => Cow::Owned(self.bias_in(0..self.n_outputs)),
+            Bias::Same(_) | Bias::Except(..) => Cow::Owned(self.bias_in(0..self.n_outputs)),
         }
     }
 
@@ -213,41 +210,25 @@ impl LinearMap {
                 return self.apply_placed(rows, inputs.clone(), &x[inputs]);
             }
             Entries::Listed(entries) => {
-                let from = entries.partition_point(|entry| (entry.0 as usize) < rows.start);
-                let within = entries[from..].iter().take_while(|entry| (entry.0 as usize) < rows.end);
-                within.for_each(|&(row, col, weight)| {
+                for &(row, col, weight) in rows_in(entries, &rows) {
                     y[row as usize - rows.start] += weight * x[col as usize];
-                });
+                }
             }
         }
         y
     }
 
-    /// The entries of one row: columns and weights.
-    fn entries_of(&self, row: usize, listed: &[(u32, u32, f64)]) -> Vec<(usize, f64)> {
-        if let Entries::Placed(weight, places) = &self.entries {
-            return places_in(places, &(row..row + 1)).map(|col| (col, *weight)).collect();
-        }
-        let from = listed.partition_point(|entry| (entry.0 as usize) < row);
-        let of_row = listed[from..].iter().take_while(|entry| entry.0 as usize == row);
-        of_row.map(|&(_, col, weight)| (col as usize, weight)).collect()
-    }
-
     /// The map to some of the outputs, in this order; `None` stands for an output that is always 0.
     pub fn to_outputs(&self, rows: &[Option<usize>]) -> Self {
-        let listed = match &self.entries {
-            Entries::Placed(..) => Cow::Borrowed(&[][..]),
-            _ => self.entries(),
-        };
-        let mut entries = Vec::new();
+        let (listed, mut entries) = (self.entries(), Vec::new());
         let mut bias = Vec::with_capacity(rows.len());
         for (to, row) in rows.iter().enumerate() {
             match *row {
                 None => bias.push(0.0),
                 Some(row) => {
                     bias.extend(self.bias_in(row..row + 1));
-                    let of_row = self.entries_of(row, &listed).into_iter();
-                    entries.extend(of_row.map(|(col, weight)| (to, col, weight)));
+                    let of_row = rows_in(&listed, &(row..row + 1)).iter();
+                    entries.extend(of_row.map(|&(_, col, weight)| (to, col as usize, weight)));
                 }
             }
         }
@@ -316,6 +297,12 @@ fn places_in(places: &[u32], range: &Range<usize>) -> Range<usize> {
     let [start, end] =
         [range.start, range.end].map(|at| places.partition_point(|&place| (place as usize) < at));
     start..end
+}
+
+/// The entries in a range of rows; entries are sorted by row.
+fn rows_in<'e>(entries: &'e [(u32, u32, f64)], range: &Range<usize>) -> &'e [(u32, u32, f64)] {
+    let [start, end] = [range.start, range.end].map(|at| entries.partition_point(|e| (e.0 as usize) < at));
+    &entries[start..end]
 }
 
 fn listed(

@@ -6,7 +6,7 @@
 //! [`Local::summed`].
 
 use crate::{
-    Input, InputId, Network, Node, NodeId, NotByColumns, Op, OutputWiring, Parameter, ParameterId, Shape,
+    GraphBuilder, Input, InputId, Network, Node, NodeId, NotByColumns, Op, OutputWiring, ParameterId, Shape,
     SparseLayers, StepRule, Values,
 };
 
@@ -33,27 +33,13 @@ pub struct Part {
     pub network: Network,
     /// The parameters of the whole network that its parameters are; `None` for a node that became a parameter.
     pub parameters: Vec<Option<ParameterId>>,
-    /// The origin of each input.
-    pub inputs: Vec<PartInput>,
+    /// The inputs of the whole network that its inputs are; `None` for a node that is no longer computed.
+    inputs: Vec<Option<InputId>>,
     /// For every node of the whole network, the node of the part.
     ids: Vec<Option<NodeId>>,
 }
 
-/// An input of a part.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PartInput {
-    /// An input of the whole.
-    Fed(InputId),
-    /// A node of the whole that is no longer computed.
-    Cut(NodeId),
-}
-
 impl Part {
-    /// The node of the part for a node of the whole network.
-    pub fn id(&self, node: NodeId) -> Option<NodeId> {
-        self.ids[node.index()]
-    }
-
     /// Cuts out the nodes that `root` depends on. The nodes in `cuts` become inputs and `moved` becomes a parameter; `narrow`
     /// returns the new shapes.
     fn cut(
@@ -63,50 +49,45 @@ impl Part {
         narrow: impl Fn(NodeId, Shape) -> Shape,
     ) -> Self {
         let needed = network.needed_up_to(&[root], |id, _| cuts.contains(&id) || moved == Some(id));
-        let (mut nodes, mut parameters, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut of_parameters, mut of_inputs) = (Vec::new(), Vec::new());
-        let mut ids: Vec<Option<NodeId>> = Vec::with_capacity(network.nodes().len());
+        let (mut g, mut ids) = (GraphBuilder::new(), vec![None; network.nodes().len()]);
+        let (mut parameters, mut inputs) = (Vec::new(), Vec::new());
         // Cut nodes come first, in the given order, whether they are needed or not.
         for &cut in cuts {
             let Node { name, shape, .. } = network.node(cut);
-            inputs.push(Input { name: name.clone(), shape: narrow(cut, *shape) });
-            of_inputs.push(PartInput::Cut(cut));
+            ids[cut.index()] = Some(g.input(name, narrow(cut, *shape)).1);
+            inputs.push(None);
         }
-        for (id, node) in network.numbered_nodes() {
-            if !needed[id.index()] {
-                ids.push(None);
-                continue;
-            }
-            let shape = narrow(id, node.shape);
-            let op = match &node.op {
-                _ if cuts.contains(&id) => {
-                    Op::Input(InputId::new(cuts.iter().position(|&cut| cut == id).unwrap_or(0)))
-                }
+        for (id, node) in network.numbered_nodes().filter(|(id, _)| needed[id.index()]) {
+            let (name, shape) = (&node.name, narrow(id, node.shape));
+            let new = match &node.op {
+                _ if cuts.contains(&id) => continue,
                 Op::Parameter(of) => {
-                    let Parameter { name, step_rule, .. } = &network.parameters()[of.index()];
-                    parameters.push(Parameter { name: name.clone(), shape, step_rule: *step_rule });
-                    of_parameters.push(Some(*of));
-                    Op::Parameter(ParameterId::new(parameters.len() - 1))
+                    parameters.push(Some(*of));
+                    g.parameter(name, shape, network.parameters()[of.index()].step_rule).1
                 }
                 _ if moved == Some(id) => {
-                    let step_rule = StepRule::Gradient { rate: 1.0 };
-                    parameters.push(Parameter { name: node.name.clone(), shape, step_rule });
-                    of_parameters.push(None);
-                    Op::Parameter(ParameterId::new(parameters.len() - 1))
+                    parameters.push(None);
+                    g.parameter(name, shape, StepRule::Gradient { rate: 1.0 }).1
                 }
                 Op::Input(of) => {
-                    inputs.push(Input { name: network.inputs()[of.index()].name.clone(), shape });
-                    of_inputs.push(PartInput::Fed(*of));
-                    Op::Input(InputId::new(inputs.len() - 1))
+                    inputs.push(Some(*of));
+                    g.input(name, shape).1
                 }
-                op => op.with_operands(|of| ids[of.index()].expect("operands come first")),
+                op => {
+                    g.push(name, op.with_operands(|of| ids[of.index()].expect("operands come first")), shape)
+                }
             };
-            nodes.push(Node { name: node.name.clone(), op, shape });
-            ids.push(Some(NodeId::new(nodes.len() - 1)));
+            ids[id.index()] = Some(new);
         }
         let loss = ids[root.index()].expect("the root is needed");
-        let network = Network::new(nodes, parameters, inputs, loss);
-        Self { network, parameters: of_parameters, inputs: of_inputs, ids }
+        Self { network: Network::new(g, loss), parameters, inputs, ids }
+    }
+
+    /// The inputs of the part for inputs of the whole network. Inputs that replace cut nodes are NaN.
+    pub fn fed(&self, inputs: &[Values]) -> Vec<Values> {
+        let own = self.network.inputs().iter().zip(&self.inputs);
+        let nothing = |input: &Input| Values::filled(input.shape, f64::NAN);
+        own.map(|(input, of)| of.map_or_else(|| nothing(input), |id| inputs[id.index()].clone())).collect()
     }
 }
 
@@ -117,12 +98,12 @@ impl Local {
     /// If a node of the landscape mixes columns or rows, or a weight of the landscape reaches the loss by another path.
     pub fn of(network: &Network, layers: &SparseLayers) -> Result<Self, NotByColumns> {
         let root = layers.output.map_or(network.loss(), |output| output.landscape);
-        let Followed { wide, summed, reach } = follow(network, layers, root)?;
+        let (wide, summed, reach) = follow(network, layers, root)?;
         let narrow = |id: NodeId, shape: Shape| {
             if wide[id.index()] { Shape::new(shape.rows, LOCAL_COLUMNS) } else { shape }
         };
         let landscape = Part::cut(network, root, (layers.fixed_cells.as_slice(), None), narrow);
-        let summed = summed.into_iter().filter_map(|id| landscape.id(id)).collect();
+        let summed = summed.into_iter().filter_map(|id| landscape.ids[id.index()]).collect();
         let output = layers.output.map(|output| Self::around(network, output)).transpose()?;
         Ok(Self { landscape, summed, reach, output })
     }
@@ -137,16 +118,14 @@ impl Local {
     }
 }
 
-/// The result of [`follow`].
-struct Followed {
-    wide: Vec<bool>,
-    summed: Vec<NodeId>,
-    reach: usize,
-}
-
 /// Follows the columns of cells and heads through the landscape. An entry may depend on its own row in nearby columns, and
-/// on nodes without columns, such as sums over columns.
-fn follow(network: &Network, layers: &SparseLayers, root: NodeId) -> Result<Followed, NotByColumns> {
+/// on nodes without columns, such as sums over columns. Returns which nodes have columns, which are summed or shifted, and
+/// how far columns depend on others.
+fn follow(
+    network: &Network,
+    layers: &SparseLayers,
+    root: NodeId,
+) -> Result<(Vec<bool>, Vec<NodeId>, usize), NotByColumns> {
     let needed = network.needed_up_to(&[root], |id, _| layers.fixed_cells == Some(id));
     let mut wide = vec![false; network.nodes().len()];
     let mut shifted = vec![0_usize; network.nodes().len()];
@@ -155,6 +134,11 @@ fn follow(network: &Network, layers: &SparseLayers, root: NodeId) -> Result<Foll
         let operands = node.op.operands();
         let is_wide = |of: &NodeId| wide[of.index()];
         let has_wide = operands.iter().any(is_wide);
+        let fits = |of: &NodeId| {
+            let Shape { rows, cols } = network.node(*of).shape;
+            let column = cols == 1 && (rows == node.shape.rows || rows == 1);
+            if is_wide(of) { rows == node.shape.rows } else { column }
+        };
         // A sum over columns has no columns of its own, so distances start from 0 again after it.
         let wide_operands = operands.iter().filter(|of| wide[of.index()]);
         shifted[id.index()] = wide_operands.map(|of| shifted[of.index()]).max().unwrap_or(0);
@@ -166,15 +150,7 @@ fn follow(network: &Network, layers: &SparseLayers, root: NodeId) -> Result<Foll
                 summed.push(*of);
                 false
             }
-            Op::Sum(_) | Op::Product(..) | Op::Relu(_) | Op::StopGradient(_) => {
-                let fits = |of: &NodeId| {
-                    let Shape { rows, cols } = network.node(*of).shape;
-                    let column = cols == 1 && (rows == node.shape.rows || rows == 1);
-                    if is_wide(of) { rows == node.shape.rows } else { column }
-                };
-                if !operands.iter().all(fits) {
-                    return Err(NotByColumns::mixes(network, id));
-                }
+            Op::Sum(_) | Op::Product(..) | Op::Relu(_) | Op::StopGradient(_) if operands.iter().all(fits) => {
                 true
             }
             Op::Stack(upper, lower) if is_wide(upper) && is_wide(lower) => true,
@@ -195,17 +171,5 @@ fn follow(network: &Network, layers: &SparseLayers, root: NodeId) -> Result<Foll
     }
     summed.sort_unstable();
     summed.dedup();
-    Ok(Followed { wide, summed, reach })
-}
-
-impl Part {
-    /// The inputs of the part for inputs of the whole network. Inputs that replace cut nodes are NaN.
-    pub fn fed(&self, inputs: &[Values]) -> Vec<Values> {
-        let shapes = self.network.inputs().iter().map(|input| input.shape);
-        let value = |(shape, of): (Shape, &PartInput)| match *of {
-            PartInput::Fed(id) => inputs[id.index()].clone(),
-            PartInput::Cut(_) => Values::filled(shape, f64::NAN),
-        };
-        shapes.zip(&self.inputs).map(value).collect()
-    }
+    Ok((wide, summed, reach))
 }

@@ -13,10 +13,10 @@ mod partition;
 mod rebuild;
 
 use crate::{
-    Network, Node, NodeId, Op, ParameterId, SparseValues, StepRule, Values, bias_rows, evaluate,
-    evaluate_changing_rows,
+    Network, Node, NodeId, Op, ParameterId, SparseValues, StepRule, Values, bias_rows, changing_rows,
+    evaluate, evaluate_rows,
 };
-use partition::{Kinds, Partition};
+use partition::{Kinds, Partition, Splits};
 
 /// How the columns of a network's widest matrices depend on each other.
 #[derive(Clone, Debug)]
@@ -70,13 +70,15 @@ impl NotByColumns {
 /// A network with one column of each kind.
 #[derive(Clone, Debug)]
 pub struct Merged {
-    network: Network,
+    /// The network.
+    pub network: Network,
     /// For every node, the node of the merged network, if there is one.
     ids: Vec<Option<NodeId>>,
     n_columns: usize,
     /// For each column, the original column that it copies; `None` for zeros beyond the border.
     picked: Vec<Option<usize>>,
-    kinds: Vec<ColumnKind>,
+    /// The kinds of columns, by the first of each.
+    pub kinds: Vec<ColumnKind>,
 }
 
 /// A set of equal columns.
@@ -201,19 +203,20 @@ impl<'n> Columns<'n> {
         let mut marks = Partition::new(self.n_columns);
         for &node in &self.spread {
             for (_, biases) in bias_rows(self.network, node) {
-                marks.distinguish_by_weights(&biases, None);
+                marks.distinguish_by_weights(&biases);
             }
-            let mut row = marks.row();
-            evaluate_changing_rows(self.network, weights, inputs, node, |_, first, numbers| {
+            let mut splits = Splits::default();
+            let changes = (node, changing_rows(self.network, node));
+            evaluate_rows(self.network, weights, inputs, changes, |_, first, numbers| {
                 if first == 0 {
-                    row = marks.row();
+                    splits = Splits::default();
                 }
-                marks.distinguish_by_numbers(&mut row, first, numbers);
+                marks.distinguish_by_numbers(&mut splits, first, numbers);
             });
         }
         self.single.iter().for_each(|&column| marks.single_out(column));
-        for at in self.wide_parameters().map(|id| id.index()) {
-            marks.distinguish_by_weights(&weights[at], after.map(|after| &after[at]));
+        for weights in [Some(weights), after].into_iter().flatten() {
+            self.wide_parameters().for_each(|id| marks.distinguish_by_weights(&weights[id.index()]));
         }
         marks.with_neighbours(self.reach)
     }
@@ -244,19 +247,9 @@ pub fn evaluate_some(
 }
 
 impl Merged {
-    /// The network.
-    pub fn network(&self) -> &Network {
-        &self.network
-    }
-
     /// The merged network's node for a node without columns; `None` for nodes with columns and for nodes that were dropped.
     pub fn id(&self, node: NodeId) -> Option<NodeId> {
         self.ids[node.index()]
-    }
-
-    /// The kinds of columns, by the first of each.
-    pub fn kinds(&self) -> &[ColumnKind] {
-        &self.kinds
     }
 
     /// Whether a block of weights of this shape has a column for every cell.

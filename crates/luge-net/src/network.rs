@@ -3,7 +3,7 @@
 use std::{fmt, sync::OnceLock};
 
 use crate::{
-    Input, Node, NodeId, Op, Parameter, ParameterId, SparseLayers, Unrecognised, Values,
+    GraphBuilder, Input, Node, NodeId, Op, Parameter, ParameterId, SparseLayers, Unrecognised, Values,
     recognise::{check_arcs, recognise},
 };
 
@@ -38,12 +38,8 @@ impl PartialEq for Recognised {
 }
 
 impl Network {
-    pub(crate) fn new(
-        nodes: Vec<Node>,
-        parameters: Vec<Parameter>,
-        inputs: Vec<Input>,
-        loss: NodeId,
-    ) -> Self {
+    pub(crate) fn new(graph: GraphBuilder, loss: NodeId) -> Self {
+        let GraphBuilder { nodes, parameters, inputs } = graph;
         Self { nodes, parameters, inputs, loss, recognised: Recognised::default() }
     }
 
@@ -64,10 +60,11 @@ impl Network {
         checked.as_ref().copied()
     }
 
-    /// The parts of a network, to build another one from.
+    /// The graph of a network, to build another one from.
     #[cfg(feature = "faults")]
-    pub(crate) fn parts(&self) -> (Vec<Node>, Vec<Parameter>, Vec<Input>, NodeId) {
-        (self.nodes.clone(), self.parameters.clone(), self.inputs.clone(), self.loss)
+    pub(crate) fn graph(&self) -> GraphBuilder {
+        let Self { nodes, parameters, inputs, .. } = self.clone();
+        GraphBuilder { nodes, parameters, inputs }
     }
 
     /// All nodes; every node comes after the nodes it is computed from.

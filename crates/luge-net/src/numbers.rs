@@ -86,14 +86,6 @@ pub struct WrongLength {
     pub format: NumberFormat,
 }
 
-/// The bits nearest to a number.
-#[derive(Clone, Copy, Debug)]
-struct Nearest {
-    word: Word,
-    /// Whether it was not saturated.
-    in_range: bool,
-}
-
 impl NumberFormat {
     /// Number of bits of every number.
     pub fn n_bits(&self) -> u32 {
@@ -133,13 +125,13 @@ impl NumberFormat {
         if value.is_nan() {
             return Err(EncodeError::NotANumber(*self));
         }
-        let nearest = match self {
+        let (nearest, in_range) = match self {
             Self::Fixed(fixed) => fixed.nearest(value),
             Self::Float(float) => float.nearest(value),
         };
         match overflow {
-            Overflow::Refuse if !nearest.in_range => Err(EncodeError::OutOfRange { value, format: *self }),
-            Overflow::Refuse | Overflow::Saturate => Ok(nearest.word),
+            Overflow::Refuse if !in_range => Err(EncodeError::OutOfRange { value, format: *self }),
+            Overflow::Refuse | Overflow::Saturate => Ok(nearest),
         }
     }
 

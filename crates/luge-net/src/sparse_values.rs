@@ -138,15 +138,6 @@ impl Weights for [SparseValues] {
     }
 }
 
-impl<T> Weights for Vec<T>
-where
-    [T]: Weights,
-{
-    fn entry(&self, id: ParameterId, position: usize) -> f64 {
-        self.as_slice().entry(id, position)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

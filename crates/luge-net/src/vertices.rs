@@ -52,14 +52,18 @@ pub struct Block {
 /// at, the lowest track varying fastest. Symbols are bits, set where the symbol of a track is +1.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VertexTable {
-    n_tracks: usize,
-    rows: Vec<usize>,
-    n_trained: usize,
+    /// Number of tracks.
+    pub n_tracks: usize,
+    /// The row of each track in the matrices of cells.
+    pub rows: Vec<usize>,
+    /// Number of rows of cells that are weights; the rest are hidden units.
+    pub n_trained: usize,
     blocks: Vec<Place>,
     columns: Vec<Option<Column>>,
     /// The block of each vertex.
     block_of: Vec<u32>,
-    n_vertices: usize,
+    /// Number of vertices.
+    pub n_vertices: usize,
     n_marginals: usize,
     /// The different sets of tracks that blocks look at, each with the number of combinations before its first.
     patterns: Vec<(u32, u32)>,
@@ -137,19 +141,9 @@ impl VertexTable {
         ((1_u64 << self.n_tracks) - 1) as u32
     }
 
-    /// Number of tracks.
-    pub fn n_tracks(&self) -> usize {
-        self.n_tracks
-    }
-
     /// Number of blocks.
     pub fn n_blocks(&self) -> usize {
         self.blocks.len()
-    }
-
-    /// Number of vertices.
-    pub fn n_vertices(&self) -> usize {
-        self.n_vertices
     }
 
     /// Number of columns.
@@ -166,16 +160,6 @@ impl VertexTable {
     pub fn combination_biases(&self) -> Vec<f64> {
         let bias = |&(mask, _): &(u32, u32)| vec![1.0 - f64::from(mask.count_ones()); 1 << mask.count_ones()];
         self.patterns.iter().flat_map(bias).collect()
-    }
-
-    /// The row of each track in the matrices of cells.
-    pub fn rows(&self) -> &[usize] {
-        &self.rows
-    }
-
-    /// Number of rows of cells that are weights; the rest are hidden units.
-    pub fn n_trained(&self) -> usize {
-        self.n_trained
     }
 
     /// A bit for every track whose cells are weights.

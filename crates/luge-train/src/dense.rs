@@ -13,7 +13,7 @@ use luge_net::{Network, Op, Shape, StepRule, Values};
 
 use crate::{Noise, Precision, Rate, TrainError, best_vertex, line_search};
 pub use engine::Dense;
-use operations::Operation;
+use operations::MapTensors;
 
 /// The largest number of weights of linear maps.
 const MAX_ARCS: usize = 1 << 27;
@@ -21,7 +21,8 @@ const MAX_ARCS: usize = 1 << 27;
 /// A network at its current weights, and gradient steps from there.
 struct Descent<'n> {
     network: &'n Network,
-    operations: Vec<Operation<'n>>,
+    /// The weights of every linear map, made into tensors once.
+    maps: Vec<Option<MapTensors>>,
     /// For every node, whether the loss has a gradient through it.
     differentiated: Vec<bool>,
     parameters: Vec<Var>,
@@ -56,14 +57,17 @@ impl<'n> Descent<'n> {
             return Err(TrainError::TooWide { n_arcs, most: MAX_ARCS });
         }
         let dtype = precision.dtype();
-        let operations = network.nodes().iter().map(|node| Operation::new(network, node, dtype));
+        let maps = network.nodes().iter().map(|node| match &node.op {
+            Op::Linear(map, _) => MapTensors::new(map, dtype).map(Some),
+            _ => Ok(None),
+        });
         let zeros = network.parameters().iter().map(|parameter| {
             let Shape { rows, cols } = parameter.shape;
             Var::zeros((rows, cols), dtype, &Device::Cpu)
         });
         let mut descent = Self {
             network,
-            operations: operations.collect::<Result<_, _>>()?,
+            maps: maps.collect::<Result<_, _>>()?,
             differentiated: network.differentiated(),
             parameters: zeros.collect::<Result<_, _>>()?,
             inputs: Vec::new(),
@@ -101,15 +105,15 @@ impl<'n> Descent<'n> {
 
     /// The loss, as a tensor that remembers how it was computed from the weights.
     fn forward(&self) -> candle_core::Result<Tensor> {
-        let mut live: Vec<Tensor> = Vec::with_capacity(self.operations.len());
+        let mut live: Vec<Tensor> = Vec::with_capacity(self.maps.len());
         // The same values without their history: nodes that only stop-gradients use are computed from these.
-        let mut fixed: Vec<Tensor> = Vec::with_capacity(self.operations.len());
-        for (i, (node, operation)) in self.network.nodes().iter().zip(&self.operations).enumerate() {
+        let mut fixed: Vec<Tensor> = Vec::with_capacity(self.maps.len());
+        for (id, node) in self.network.numbered_nodes() {
             let value = match &node.op {
                 Op::Parameter(id) => self.parameters[id.index()].as_tensor().clone(),
                 Op::Input(id) => self.inputs[id.index()].clone(),
                 Op::StopGradient(of) => fixed[of.index()].clone(),
-                _ => operation.apply(if self.differentiated[i] { &live } else { &fixed }, self.dtype)?,
+                _ => self.apply(id, node, if self.differentiated[id.index()] { &live } else { &fixed })?,
             };
             fixed.push(if value.track_op() { value.detach() } else { value.clone() });
             live.push(value);

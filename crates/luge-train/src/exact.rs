@@ -129,7 +129,7 @@ impl<'n> Exact<'n> {
             let only = matches!(tape.head[..], [1.0]);
             let head = sparse.head(i).filter(|_| only || self.forgives());
             let head = head.ok_or_else(|| between("a head is not on one cell"))?;
-            let trained = table.rows()[i] < table.n_trained();
+            let trained = table.rows[i] < table.n_trained;
             // Errors that a step leaves behind are forgotten; what no step moves has none.
             let forgives = self.forgives() && trained;
             let symbols = if forgives && tape.cells.iter().all(|cell| cell.abs() >= 0.5) {

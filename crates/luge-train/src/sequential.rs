@@ -8,42 +8,24 @@ mod dense;
 mod perturbation;
 mod sparse;
 
-use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
-
 pub use dense::{DenseSgd, MAX_DENSE_WEIGHTS, default_weights};
+use num_traits::{Float, NumAssign};
 pub use perturbation::{LayerMoves, Perturbation};
 pub use sparse::SparseSgd;
 
 /// f64 or f32.
-pub trait Real:
-    Copy + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + AddAssign + SubAssign
-{
-    /// 0.
-    const ZERO: Self;
-    /// The nearest number of this type.
-    fn near(value: f64) -> Self;
-    /// The number as f64.
-    fn wide(self) -> f64;
+pub trait Real: Float + NumAssign {}
+
+impl<T: Float + NumAssign> Real for T {}
+
+/// The nearest number of this type.
+fn near<T: Real>(value: f64) -> T {
+    T::from(value).expect("both types have numbers near all others")
 }
 
-impl Real for f64 {
-    const ZERO: Self = 0.0;
-    fn near(value: f64) -> Self {
-        value
-    }
-    fn wide(self) -> f64 {
-        self
-    }
-}
-
-impl Real for f32 {
-    const ZERO: Self = 0.0;
-    fn near(value: f64) -> Self {
-        value as f32
-    }
-    fn wide(self) -> f64 {
-        f64::from(self)
-    }
+/// The number as f64.
+fn wide<T: Real>(value: T) -> f64 {
+    value.to_f64().expect("f64 has all numbers of both types")
 }
 
 /// Makes steps of SGD on 1/2 |F(x) - y|^2.
@@ -64,18 +46,18 @@ pub trait SequentialEngine {
 /// The errors of all outputs, and their loss.
 fn errors<T: Real>(outputs: &[T], y: &[f64]) -> (Vec<T>, f64) {
     assert_eq!(outputs.len(), y.len(), "a label for each output");
-    let errors: Vec<T> = outputs.iter().zip(y).map(|(&output, &y)| output - T::near(y)).collect();
-    let loss = errors.iter().map(|error| 0.5 * error.wide() * error.wide()).sum();
+    let errors: Vec<T> = outputs.iter().zip(y).map(|(&output, &y)| output - near(y)).collect();
+    let loss = errors.iter().map(|error| 0.5 * wide(*error) * wide(*error)).sum();
     (errors, loss)
 }
 
 fn relu<T: Real>(value: T) -> T {
-    if value > T::ZERO { value } else { T::ZERO }
+    if value > T::zero() { value } else { T::zero() }
 }
 
 /// Propagates slopes backwards through the ReLUs of these sums.
 fn through_relus<T: Real>(slopes: &mut [T], sums: &[T]) {
     for (slope, &sum) in slopes.iter_mut().zip(sums) {
-        *slope = if sum > T::ZERO { *slope } else { T::ZERO };
+        *slope = if sum > T::zero() { *slope } else { T::zero() };
     }
 }

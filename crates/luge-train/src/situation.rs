@@ -175,11 +175,11 @@ impl<'l> SituationCheck<'l> {
         let (by_cell, by_head) = if blurred { self.allowed } else { (0.0, 0.0) };
         let away = if matches!(self.layers.form, Form::Slides { .. }) { 0.0 } else { by_head };
         let vertex = situation.vertex as usize;
-        let other = (vertex + 1) % table.n_vertices();
+        let other = (vertex + 1) % table.n_vertices;
         let mut before = Surroundings { vertices: vec![(other, away), (vertex, 1.0 - away)], tracks: vec![] };
         let mut after = Surroundings { vertices: vec![(situation.to as usize, 1.0)], tracks: vec![] };
-        let mut heads = vec![middle; table.n_tracks()];
-        for (track, &row) in table.rows().iter().enumerate() {
+        let mut heads = vec![middle; table.n_tracks];
+        for (track, &row) in table.rows.iter().enumerate() {
             let bit = |mask: u32| mask >> track & 1 == 1;
             let moved = isize::from(bit(situation.right)) - isize::from(bit(situation.left));
             let column = match at {
@@ -196,7 +196,7 @@ impl<'l> SituationCheck<'l> {
             if next != column {
                 symbols[next] = sign(symbol(situation.ahead));
             }
-            let is_trained = row < table.n_trained();
+            let is_trained = row < table.n_trained;
             let by_cell = if is_trained { sign(fill) * by_cell } else { 0.0 };
             let mut head = [0.0; LOCAL_COLUMNS];
             head[column] = 1.0 - by_head;

@@ -73,17 +73,17 @@ impl Snapshot {
         let Ok(layers) = network.sparse_layers() else { return Some(weights) };
         let zeros = vec![0; self.tapes.len()];
         let shift = if shift.is_empty() { &zeros } else { shift };
-        if self.tapes.len() != layers.table.rows().len() || shift.len() != self.tapes.len() {
+        if self.tapes.len() != layers.table.rows.len() || shift.len() != self.tapes.len() {
             return None;
         }
-        let tapes = || layers.table.rows().iter().copied().zip(self.tapes.iter().zip(shift.iter().copied()));
+        let tapes = || layers.table.rows.iter().copied().zip(self.tapes.iter().zip(shift.iter().copied()));
         let heads = tapes().map(|(row, (tape, shift))| {
             (row, placed(tape.head_first + shift, tape.head.iter().copied(), 0.0))
         });
         let head = &mut weights[layers.head.index()];
         *head = by_rows(head.shape, 0.0, heads.collect())?;
         if let Some(cells) = layers.cells {
-            let trained = tapes().filter(|&(row, _)| row < layers.table.n_trained());
+            let trained = tapes().filter(|&(row, _)| row < layers.table.n_trained);
             let rows = trained.map(|(row, (tape, shift))| {
                 (row, placed(tape.first + shift, tape.cells.iter(), sparse::BLANK))
             });
@@ -108,8 +108,8 @@ impl Snapshot {
         let Ok(layers) = network.sparse_layers() else { return snapshot };
         let heads = &weights[layers.head.index()];
         let on_cells = nonzero(heads);
-        for &row in layers.table.rows() {
-            let cells = match row.checked_sub(layers.table.n_trained()) {
+        for &row in &layers.table.rows {
+            let cells = match row.checked_sub(layers.table.n_trained) {
                 None => layers.cells.map(|id| written_cells(&weights[id.index()], row)),
                 Some(at) => fixed.get(at).cloned(),
             };

@@ -16,7 +16,7 @@ mod tapes;
 use luge_net::{Form, Network, SparseLayers, SparseValues, Values};
 
 use crate::{LossRange, Snapshot, StopRule, TrainError, visit};
-use columns::{Action, Actions, Slides};
+use columns::{Action, Slides, stored_actions};
 use output_stage::fixed_rows;
 pub(crate) use output_stage::{Carried, OutputStage};
 use place::{Place, placed};
@@ -33,8 +33,8 @@ pub struct Sparse<'n> {
     layers: &'n SparseLayers,
     /// The numbers of [`Form::Slides`], prepared for steps.
     slides: Option<Slides>,
-    /// What happens at each vertex.
-    actions: Actions,
+    /// What happens at each vertex, if it is stored.
+    actions: Vec<Action>,
     /// The network outside the landscape; `None` if the landscape is the whole network.
     output_stage: Option<OutputStage<'n>>,
     place: Place,
@@ -104,8 +104,8 @@ impl<'n> Sparse<'n> {
         if !network.fits_inputs(inputs) {
             return Err(TrainError::Shapes { what: "inputs" });
         }
-        if snapshot.tapes.len() != layers.table.n_tracks()
-            || snapshot.vertices.iter().any(|&(vertex, _)| vertex >= layers.table.n_vertices())
+        if snapshot.tapes.len() != layers.table.n_tracks
+            || snapshot.vertices.iter().any(|&(vertex, _)| vertex >= layers.table.n_vertices)
             || snapshot.tapes.iter().any(|tape| tape.head.is_empty())
         {
             return Err(TrainError::Shapes { what: "parameters" });
@@ -119,8 +119,8 @@ impl<'n> Sparse<'n> {
             let labels = Values::new(shape, snapshot.labels.clone());
             output_stage = Some(OutputStage::new(network, wiring, labels, inputs));
         }
-        let tapes = snapshot.tapes.iter().zip(layers.table.rows()).map(|(tape, &row)| {
-            let trained = row < layers.table.n_trained();
+        let tapes = snapshot.tapes.iter().zip(&layers.table.rows).map(|(tape, &row)| {
+            let trained = row < layers.table.n_trained;
             let cells = if trained {
                 Cells::new(tape.first, tape.cells.iter().collect())
             } else {
@@ -135,7 +135,7 @@ impl<'n> Sparse<'n> {
             network,
             layers,
             slides,
-            actions: Actions::new(&layers.table, slides),
+            actions: stored_actions(&layers.table, slides.as_ref()),
             output_stage,
             place,
             tapes: Tapes::new(tapes.collect()),
@@ -216,7 +216,8 @@ impl<'n> Sparse<'n> {
     #[inline(always)]
     fn look_at_landscape<const ONE: bool>(&mut self) -> Result<(f64, usize, u32), TrainError> {
         let (table, vertex) = (&*self.layers.table, self.place.vertex);
-        let action = self.actions.at(table, vertex);
+        let known = self.actions.get(vertex).copied();
+        let action = known.unwrap_or_else(|| Action::of(table, self.slides.as_ref(), vertex));
         if let Some(slides) = &self.slides {
             let seen = self.tapes.survey::<ONE>(&action, slides);
             let at = || Slopes { table, slides, vertex, action: &action, tapes: &self.tapes, seen };
@@ -286,8 +287,8 @@ impl<'n> Sparse<'n> {
         let Some(stage) = &mut self.output_stage else { return };
         stage.read_labels();
         let changed = stage.changed_cells(self.layers);
-        let n_trained = self.layers.table.n_trained();
-        for (tape, &row) in self.tapes.rows.iter_mut().zip(self.layers.table.rows()) {
+        let n_trained = self.layers.table.n_trained;
+        for (tape, &row) in self.tapes.rows.iter_mut().zip(&self.layers.table.rows) {
             if let Some(cells) = row.checked_sub(n_trained).and_then(|row| changed.get(row)?.as_ref()) {
                 tape.cells = Cells::fixed(0, cells);
             }

@@ -128,7 +128,7 @@ impl<'n> SpotCheck<'n> {
         let columns = self.columns.as_ref();
         let merged = columns.and_then(|columns| columns.merge(start, Some(end), &self.inputs, &[]).ok());
         let (loss, stepped) = match &merged {
-            Some(merged) => step(merged.network(), &merged.parameters(start), &self.inputs)?,
+            Some(merged) => step(&merged.network, &merged.parameters(start), &self.inputs)?,
             None => step(self.network, &SparseValues::all_values(start), &self.inputs)?,
         };
         let mut agreement = Agreement { loss, n_weights: 0, largest: 0.0, differs: None };
@@ -139,7 +139,7 @@ impl<'n> SpotCheck<'n> {
                     None => Box::new(dense.data.iter().enumerate().map(|(index, &dense)| (index, 1, dense))),
                     Some(merged) => Box::new((0..found.shape.rows).flat_map(move |row| {
                         let first = row * found.shape.cols;
-                        let kinds = merged.kinds().iter();
+                        let kinds = merged.kinds.iter();
                         kinds.map(move |kind| (first + kind.column, kind.count, dense.at(row, kind.place)))
                     })),
                 };

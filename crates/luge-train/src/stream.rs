@@ -65,19 +65,21 @@ pub struct SparseStream<'n> {
     layers: StreamLayers,
     n_cells: usize,
     /// Weights on vertices that are not zero.
-    vertices: Vec<(usize, f64)>,
+    pub vertices: Vec<(usize, f64)>,
     /// Weights of each head that are not zero, by row.
-    heads: Vec<Vec<(usize, f64)>>,
+    pub heads: Vec<Vec<(usize, f64)>>,
     /// The cells that are weights, row by row.
-    cells: Vec<f64>,
+    pub cells: Vec<f64>,
     /// The other cells: constants, and the saturated copy of the memory.
     fixed: Vec<f64>,
-    memory: Vec<f64>,
+    /// The memory of one batch, bit by bit.
+    pub memory: Vec<f64>,
     /// The memory's targets: its saturated copy after this step's change.
     held: Vec<f64>,
     /// Whether the memory equals its targets.
     settled: bool,
-    labels: Vec<f64>,
+    /// z: the slot for labels.
+    pub labels: Vec<f64>,
     /// The symbols under the heads, a bit for each track.
     under: u32,
     /// The tracks whose head, or the cell under it, does not equal its target: even a step that neither writes nor moves
@@ -139,48 +141,18 @@ impl<'n> SparseStream<'n> {
     /// # Errors
     /// If it is not clearly on one.
     pub fn head(&self, track: usize) -> Result<usize, TrainError> {
-        let row = self.layers.table.rows()[track];
+        let row = self.layers.table.rows[track];
         alone(&self.heads[row]).ok_or(TrainError::Blurred { step: self.steps })
     }
 
     /// The value of a cell: a weight, or the copy of a bit of the memory.
     #[must_use]
     pub fn cell(&self, track: usize, cell: usize) -> f64 {
-        let row = self.layers.table.rows()[track];
-        match row.checked_sub(self.layers.table.n_trained()) {
+        let row = self.layers.table.rows[track];
+        match row.checked_sub(self.layers.table.n_trained) {
             None => self.cells[row * self.n_cells + cell],
             Some(at) => self.fixed[at * self.n_cells + cell],
         }
-    }
-
-    /// z: the slot for labels.
-    #[must_use]
-    pub fn labels(&self) -> &[f64] {
-        &self.labels
-    }
-
-    /// Weights on vertices that are not zero.
-    #[must_use]
-    pub fn vertices(&self) -> &[(usize, f64)] {
-        &self.vertices
-    }
-
-    /// Weights of a head that are not zero.
-    #[must_use]
-    pub fn head_weights(&self, track: usize) -> &[(usize, f64)] {
-        &self.heads[self.layers.table.rows()[track]]
-    }
-
-    /// All cells that are weights, row by row.
-    #[must_use]
-    pub fn cells(&self) -> &[f64] {
-        &self.cells
-    }
-
-    /// The memory of one batch, bit by bit.
-    #[must_use]
-    pub fn memory(&self) -> &[f64] {
-        &self.memory
     }
 
     /// The gain of a step. If the fault of this name is planted it is 1, except in every hundredth step.
@@ -229,8 +201,8 @@ impl<'n> SparseStream<'n> {
         column: &Column,
         (of_cells, of_heads): (f64, f64),
     ) -> Result<(), TrainError> {
-        let (row, at) = (self.layers.table.rows()[track], self.head(track)?);
-        let trained = row < self.layers.table.n_trained();
+        let (row, at) = (self.layers.table.rows[track], self.head(track)?);
+        let trained = row < self.layers.table.n_trained;
         let mut written = None;
         if trained {
             let found = self.symbol(track, at)?;

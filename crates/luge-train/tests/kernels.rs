@@ -64,7 +64,7 @@ fn differences(network: &Network, parameters: &[Values], inputs: &[Values]) -> V
         let at = |step: f64| {
             let mut moved = parameters.to_vec();
             moved[block].data[entry] += step;
-            evaluate_frozen(network, &moved, inputs, &base).loss()
+            evaluate_frozen(network, &moved, inputs, Some(&base)).loss()
         };
         (at(STEP) - at(-STEP)) / (2.0 * STEP)
     };

@@ -126,8 +126,8 @@ fn a_merged_network_has_the_losses_and_gradients_of_the_whole() {
             Err(other) => panic!("seed {seed}: {other}"),
         };
         n_merged += 1;
-        n_columns += merged.kinds().len();
-        assert_eq!(merged.kinds().iter().map(|kind| kind.count).sum::<usize>(), N_COLUMNS);
+        n_columns += merged.kinds.len();
+        assert_eq!(merged.kinds.iter().map(|kind| kind.count).sum::<usize>(), N_COLUMNS);
 
         let whole: Vec<Values> = weights.iter().map(SparseValues::to_values).collect();
         let all = evaluate(&network, &whole, &inputs);
@@ -140,7 +140,7 @@ fn a_merged_network_has_the_losses_and_gradients_of_the_whole() {
         }
 
         let (loss, expected) = gradient(&network, &whole, &inputs);
-        let (merged_loss, found) = gradient(merged.network(), &merged.parameters(&weights), &inputs);
+        let (merged_loss, found) = gradient(&merged.network, &merged.parameters(&weights), &inputs);
         assert!(near(loss, merged_loss), "seed {seed}: {loss} and {merged_loss}");
         for ((block, expected), found) in weights.iter().zip(&expected).zip(&found) {
             if !merged.is_wide(block) {
@@ -148,7 +148,7 @@ fn a_merged_network_has_the_losses_and_gradients_of_the_whole() {
                 continue;
             }
             for row in 0..block.shape.rows {
-                for kind in merged.kinds() {
+                for kind in &merged.kinds {
                     let (a, b) = (expected.at(row, kind.column), found.at(row, kind.place));
                     assert!(near(a, b), "seed {seed}, row {row}, column {}: {a} and {b}", kind.column);
                 }
@@ -170,7 +170,7 @@ fn columns_that_change_stand_for_themselves() {
     let count = |after: &SparseValues| {
         let after = [after.clone()];
         let merged = Columns::of(&network).expect("columns").merge(&before, Some(&after), &[], &[]);
-        merged.expect("few kinds").kinds().iter().map(|kind| (kind.column, kind.count)).collect::<Vec<_>>()
+        merged.expect("few kinds").kinds.iter().map(|kind| (kind.column, kind.count)).collect::<Vec<_>>()
     };
     assert_eq!(count(&before[0]), [(0, N_COLUMNS)]);
     let one = SparseValues::new(Shape::new(2, N_COLUMNS), -1.0, [(7, 1.0)]);

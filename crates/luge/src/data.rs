@@ -297,8 +297,8 @@ fn no_labels(n_labels: usize) -> Vec<String> {
 fn holding(format: NumberFormat, numbers: impl Iterator<Item = f64> + Clone) -> Option<NumberFormat> {
     let NumberFormat::Fixed(fixed) = format else { return None };
     let wider = |n_integer: u32| {
-        let n_fraction = fixed.n_fraction().min(MAX_BITS - n_integer);
-        FixedPoint::new(n_integer, n_fraction, fixed.negatives()).ok().map(NumberFormat::Fixed)
+        let n_fraction = fixed.n_fraction.min(MAX_BITS - n_integer);
+        FixedPoint::new(n_integer, n_fraction, fixed.negatives).ok().map(NumberFormat::Fixed)
     };
     let holds = |format: &NumberFormat| numbers.clone().all(|x| (format.min()..=format.max()).contains(&x));
     (1..=MAX_BITS).filter_map(wider).find(holds)

@@ -201,13 +201,13 @@ impl PreparedStream {
         let NumberFormat::Fixed(fixed) = layout.format else {
             return Err(JobError::MlpFormat(layout.format));
         };
-        if fixed.negatives() != Negatives::TwosComplement {
+        if fixed.negatives != Negatives::TwosComplement {
             return Err(JobError::MlpFormat(layout.format));
         }
         if layout.n_samples != 1 {
             return Err(JobError::OneSample(layout.n_samples));
         }
-        let code = Code::Fixed { n_integer: fixed.n_integer(), n_fraction: fixed.n_fraction() };
+        let code = Code::Fixed { n_integer: fixed.n_integer, n_fraction: fixed.n_fraction };
         let (n_features, n_labels) = (layout.n_features, layout.n_labels);
         let shape = SampleShape { n_features, feature: code, n_labels, label: code };
         let memory = self.learner.memory(layout);
@@ -222,7 +222,7 @@ impl PreparedStream {
         let words = words.chunks_exact(layout.width()).take(self.primary.n_weights()).map(<[_]>::to_vec);
         let words: Vec<Vec<RegisterId>> = words.collect();
         if self.primary.describe() == "parity" && words.len() == layout.n_features {
-            let unit = fixed.n_fraction() as usize;
+            let unit = fixed.n_fraction as usize;
             let counted: Vec<Literal> = (0..layout.n_features)
                 .map(|i| {
                     let (bit, chosen) =

@@ -123,8 +123,8 @@ impl PreparedTraining {
         let (built, simulated) = parts.network_that_holds_the_run(built?)?;
         let labels = &parts.table.labels;
         Ok(Self {
-            copied_labels: labels.data.iter().map(|y| y - built.extended.label_offset()).collect(),
-            added_loss: built.extended.carrier().added_loss(labels),
+            copied_labels: labels.data.iter().map(|y| y - built.extended.label_offset).collect(),
+            added_loss: built.extended.carrier.added_loss(labels),
             parts,
             built,
             widened: OnceLock::new(),
@@ -291,7 +291,7 @@ impl PreparedTraining {
     /// The network, its initial weights, and when training stops.
     pub fn task(&self) -> Task<'_> {
         let stop = StopRule {
-            loss_at_most: self.extended().stop(),
+            loss_at_most: self.extended().bounds().stop,
             not_before: Extended::FIRST_STOP,
             most_steps: self.options().steps.saturating_add(self.extended().extra_steps()),
         };
@@ -416,7 +416,7 @@ impl Decoder for PreparedTraining {
 
     /// Whether the hidden read-only tapes, on which the loss depends, hold the bits of z.
     fn tape_read(&self, parameters: &[Values], expected: &Configuration) -> bool {
-        let Some(node) = self.extended().nodes().read_only else { return true };
+        let Some(node) = self.extended().nodes.read_only else { return true };
         let here = evaluate(self.extended().network(), parameters, &self.inputs());
         Some(here.value(node)) == self.extended().read_only(expected).as_ref()
     }

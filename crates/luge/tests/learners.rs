@@ -195,8 +195,11 @@ fn spots(shipped: &'static Shipped, n_steps: u64) {
     let mut dense =
         Dense::new(network, extended.initial(), &inputs, Precision::F64, Rate::One, None).expect("dense");
     for at in moments {
-        let stop =
-            StopRule { loss_at_most: extended.stop(), not_before: 1, most_steps: at.max(exact.steps()) };
+        let stop = StopRule {
+            loss_at_most: extended.bounds().stop,
+            not_before: 1,
+            most_steps: at.max(exact.steps()),
+        };
         exact.run(&stop).expect("gradients");
         dense.go_to(&parameters(&exact)).expect("weights that fit");
         for step in 0..n_steps {

@@ -222,7 +222,7 @@ fn describe(rows: &mut Rows, lesson: &PreparedTraining, report: &TrainingReport,
     let (vertices, cells) = (count(extended.n_vertices()), count(lesson.window().n_cells));
     let network = format!("landscape {kind}, {vertices} vertices, {cells} cells per tape");
     rows.row("running", format!("{machine_steps} machine steps on {network}"));
-    let (loss, stop) = (numeral(report.train_loss), numeral(extended.stop()));
+    let (loss, stop) = (numeral(report.train_loss), numeral(extended.bounds().stop));
     let end = if matches!(report.outcome, Outcome::Converged { .. }) { "halted" } else { "not halted" };
     let steps = count(report.outcome.steps());
     rows.row(end, format!("after {steps} gradient steps (loss {loss}; stop threshold {stop})"));

@@ -30,7 +30,7 @@ pub(super) fn first_step(labels: &[f64]) -> FigureResult {
     let loaded = job.load(&table)?;
     let lesson = job.assemble(table, &loaded, &StandardPrimaries)?;
     let task = lesson.task();
-    let z = lesson.extended().labels().index();
+    let z = lesson.extended().labels.index();
     let start = SparseValues::all_values(&task.parameters);
     let mut engine = Dense::new(task.network, &start, &task.inputs, Precision::F64, Rate::One, None)?;
     let mut gradient = engine.gradient()?;

@@ -44,7 +44,7 @@ impl StepGradient {
         let (cell_rate, head_rate) = (layers.cells.map_or(1.0, rate), rate(layers.head));
         let tracks = || before.tapes.iter().zip(&after.tapes);
         // Cells that are hidden units follow the labels, and have no derivative.
-        let trained = |track: usize| layers.table.rows()[track] < layers.table.n_trained();
+        let trained = |track: usize| layers.table.rows[track] < layers.table.n_trained;
         // Cells that are not stored are blank, and heads have no weight there.
         let cells = |tape: &TapeSnapshot| (tape.first, tape.cells.iter().collect());
         let pull = |(track, (a, b))| match trained(track) {
@@ -68,7 +68,7 @@ impl StepGradient {
             (0..).zip(block.row(row).iter().copied()).filter(|&(_, slope)| slope != 0.0).collect()
         };
         let layers = network.sparse_layers().ok();
-        let rows = layers.map_or(&[][..], |layers| layers.table.rows());
+        let rows = layers.map_or(&[][..], |layers| &layers.table.rows[..]);
         let of = |id: Option<ParameterId>| rows.iter().map(|&row| nonzero(id, row)).collect();
         Self {
             cells: of(layers.and_then(|layers| layers.cells)),

@@ -31,7 +31,7 @@ impl Scene<'_> {
     pub(super) fn look(&self, engine: &dyn Engine, radius: Option<usize>) -> Snapshot {
         let layers = engine.network().sparse_layers().ok();
         if let (Some(layers), Some(radius), "exact") = (layers, radius, engine.name()) {
-            return near(engine, layers.table.rows().len(), radius);
+            return near(engine, layers.table.rows.len(), radius);
         }
         let mut snapshot = engine.snapshot();
         if let (None, Some(parameters)) = (layers, engine.parameters()) {

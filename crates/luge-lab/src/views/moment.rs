@@ -150,7 +150,7 @@ fn node_values(
     let task = &replay.scene.task;
     let small = replay.scene.n_weights() <= MAX_EVALUATED;
     if let Some(parameters) = if small { replay.parameters() } else { None } {
-        let nodes = lesson.extended().nodes();
+        let nodes = lesson.extended().nodes;
         let all = evaluate(task.network, &parameters, &task.inputs);
         let one = |node| all.value(node).data.first().copied().unwrap_or(f64::NAN);
         let list = |node| shown(&all.value(node).data);

@@ -83,7 +83,7 @@ fn lesson_info(scene: &Scene<'_>) -> Option<Value> {
         "y": rows(&table.labels),
         "n_samples": table.n_samples(),
         "n_theta": lesson.primary().n_weights(),
-        "carrier": lesson.extended().carrier().word(),
+        "carrier": lesson.extended().carrier.word(),
         "format": lesson.layout().format.to_string(),
         "machine_steps": lesson.simulated().map_or(0, |simulated| simulated.machine_steps),
     }))

@@ -45,6 +45,5 @@ pub(super) fn highest_final_loss(primary: &dyn Primary, options: &ExtendedOption
 pub fn final_loss(primary: &dyn Primary, layout: &DataLayout) -> f64 {
     let largest = layout.format.largest_magnitude();
     let residual = primary.largest_output(largest, largest) + largest;
-    let n = f64::from(u32::try_from(layout.n_samples * layout.n_labels).unwrap_or(u32::MAX));
-    0.5 * n * residual * residual
+    0.5 * (layout.n_samples * layout.n_labels) as f64 * residual * residual
 }

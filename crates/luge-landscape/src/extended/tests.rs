@@ -42,7 +42,6 @@ fn options(kind: LandscapeKind) -> ExtendedOptions {
         final_loss: None,
         constants: ConstantOptions::default(),
         corrections: Corrections::default(),
-        extended_corrections: ExtendedCorrections::default(),
     }
 }
 
@@ -168,14 +167,14 @@ fn what_the_landscape_refuses() {
 fn the_stopping_level_is_above_every_final_loss() {
     for kind in [LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain] {
         let extended = build(&two_tapes(false), &options(kind)).unwrap();
-        assert!(extended.stop() >= 64.0, "{}: {}", kind.word(), extended.stop());
+        assert!(extended.bounds().stop >= 64.0, "{}: {}", kind.word(), extended.bounds().stop);
     }
     let extended = build(&one_tape(true), &options(LandscapeKind::Internal)).unwrap();
-    assert!(extended.stop() >= 64.0, "{}", extended.stop());
+    assert!(extended.bounds().stop >= 64.0, "{}", extended.bounds().stop);
     let mut given = options(LandscapeKind::Compact);
     given.final_loss = Some(1.0);
     let extended = build(&two_tapes(false), &given).unwrap();
-    assert!(extended.stop() >= 1.0 && extended.stop() < 64.0, "{}", extended.stop());
+    assert!(extended.bounds().stop >= 1.0 && extended.bounds().stop < 64.0, "{}", extended.bounds().stop);
 }
 
 /// Exactly the word that equals the data matches.

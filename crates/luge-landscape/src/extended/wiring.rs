@@ -95,8 +95,7 @@ pub(super) fn matching(g: &mut GraphBuilder, n_bits: usize, bits: NodeId) -> Nod
     let n_words = 1_usize << n_bits;
     let sign = |word: usize, bit: usize| if word >> bit & 1 == 1 { 1.0 } else { -1.0 };
     let entries = (0..n_words).flat_map(|word| (0..n_bits).map(move |bit| (word, bit, sign(word, bit))));
-    let threshold = 1.0 - f64::from(u32::try_from(n_bits).unwrap_or(u32::MAX));
-    let map = LinearMap::new(n_words, n_bits, entries).with_bias(vec![threshold; n_words]);
+    let map = LinearMap::new(n_words, n_bits, entries).with_bias(vec![1.0 - n_bits as f64; n_words]);
     relu_of(g, "data match", map, bits)
 }
 

@@ -88,14 +88,9 @@ pub(super) fn build(
         halted,
         out,
     };
-    let carved = CarvedLandscape {
-        kind: LandscapeKind::Plain,
-        loss: distance,
-        bounds: no_bounds(),
-        n_tapes: control.n_tapes(),
-        n_cells,
-        encoding,
-    };
+    // There is no stopping rule: once the machine has halted, the gradient is zero for every batch.
+    let bounds = Bounds::default();
+    let carved = CarvedLandscape { kind: LandscapeKind::Plain, loss: distance, bounds, n_cells, encoding };
     let network = graph.finish(loss);
     let blank = |p: &Parameter| Values::filled(p.shape, -1.0);
     let mut initial: Vec<Values> = network.parameters().iter().map(blank).collect();
@@ -105,11 +100,6 @@ pub(super) fn build(
     }
     let memory = memory.parameter;
     StreamNetwork { network, nodes, constants, memory, labels, initial, carved, primary_nodes }
-}
-
-/// There is no stopping rule: once the machine has halted, the gradient is zero for every batch.
-fn no_bounds() -> Bounds {
-    Bounds { running_low: 0.0, running_high: f64::INFINITY, halted_high: 0.0, stop: 0.0, switch: 0.0 }
 }
 
 /// X, saturated, and as rows of the tapes.

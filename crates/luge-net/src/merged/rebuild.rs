@@ -1,7 +1,7 @@
 //! Rebuilds a graph with the selected columns.
 
 use super::{Columns, Merged, partition::Kinds};
-use crate::{Network, Node, NodeId, Op, Parameter, Shape, Values};
+use crate::{GraphBuilder, Network, Node, NodeId, Op, Parameter, Shape, Values};
 
 /// The columns of a merged network, and the factor of each in sums.
 #[derive(Debug, Default)]
@@ -59,30 +59,54 @@ fn pick(columns: &Columns<'_>, all: &mut Kinds) -> Picked {
 
 pub(super) fn rebuild(columns: &Columns<'_>, mut kinds: Kinds, also: &[NodeId]) -> Merged {
     let picked = pick(columns, &mut kinds);
-    let network = columns.network;
-    let width = picked.columns.len();
-    let narrowed =
-        |shape: Shape| if shape.cols == columns.n_columns { Shape::new(shape.rows, width) } else { shape };
-    let parameters: Vec<Parameter> =
+    let (network, n_columns, width) = (columns.network, columns.n_columns, picked.columns.len());
+    let narrowed = |shape: Shape| if shape.cols == n_columns { Shape::new(shape.rows, width) } else { shape };
+    let parameters =
         network.parameters().iter().map(|p| Parameter { shape: narrowed(p.shape), ..p.clone() }).collect();
+    let mut g = GraphBuilder { nodes: Vec::new(), parameters, inputs: network.inputs().to_vec() };
     let needed = needed(columns, also);
-    let mut builder = Rebuilder {
-        columns,
-        picked: &picked,
-        kinds: &kinds,
-        nodes: Vec::new(),
-        ids: Vec::new(),
-        shares: None,
-    };
-    for (id, node) in network.numbered_nodes() {
-        let new = needed[id.index()].then(|| builder.add(id, node));
-        builder.ids.push(new);
+    let mut ids: Vec<Option<NodeId>> = vec![None; network.nodes().len()];
+    // The factor of each column in sums.
+    let mut shares = None;
+    for (id, node) in network.numbered_nodes().filter(|(id, _)| needed[id.index()]) {
+        let new = |of: &NodeId| ids[of.index()].expect("operands come first");
+        let wide = |of: &NodeId| columns.wide[of.index()];
+        let shape = if wide(&id) { Shape::new(node.shape.rows, width) } else { node.shape };
+        let mut counted = |g: &mut GraphBuilder, of: &NodeId| {
+            let factors = || Values::new(Shape::new(1, width), picked.shares.clone());
+            let shares = *shares.get_or_insert_with(|| g.constant("shares", factors()));
+            g.product("counted", new(of), shares)
+        };
+        let op = match &node.op {
+            Op::Reshape(of) if wide(&id) => {
+                let rows = 0..node.shape.rows;
+                let in_row = |row: usize| picked.columns.iter().map(move |c| c.map(|c| row * n_columns + c));
+                let places: Vec<Option<usize>> = rows.flat_map(in_row).collect();
+                Op::Reshape(match &network.node(*of).op {
+                    Op::Linear(map, from) => g.linear(&node.name, map.to_outputs(&places), new(from)),
+                    // Columns beyond the border have the factor 0, so any entry will do there.
+                    _ => g.gather(
+                        &node.name,
+                        places.into_iter().map(Option::unwrap_or_default).collect(),
+                        new(of),
+                    ),
+                })
+            }
+            Op::SumColumns(of) if wide(of) => Op::SumColumns(counted(&mut g, of)),
+            Op::SumAll(of) if wide(of) => Op::SumAll(counted(&mut g, of)),
+            Op::Gather(positions, of) if wide(of) => {
+                let column = |at: usize| kinds.kinds[kinds.of(at % n_columns)].place;
+                let positions = positions.iter().map(|&at| at / n_columns * width + column(at));
+                Op::Gather(positions.collect(), new(of))
+            }
+            op => op.with_operands(|of| new(&of)),
+        };
+        ids[id.index()] = Some(g.push(&node.name, op, shape));
     }
-    let Rebuilder { nodes, ids, .. } = builder;
     let loss = ids[network.loss().index()].expect("the loss is needed");
-    let network = Network::new(nodes, parameters, network.inputs().to_vec(), loss);
     let ids = ids.into_iter().zip(&columns.wide).map(|(id, wide)| id.filter(|_| !wide)).collect();
-    Merged { network, ids, n_columns: columns.n_columns, picked: picked.columns, kinds: kinds.kinds }
+    let network = Network::new(g, loss);
+    Merged { network, ids, n_columns, picked: picked.columns, kinds: kinds.kinds }
 }
 
 /// The nodes that the loss and others depend on. Of a reshaped linear map only the operand is needed.
@@ -96,83 +120,4 @@ fn needed(columns: &Columns<'_>, also: &[NodeId]) -> Vec<bool> {
         (op, _) => op.operands(),
     };
     network.needed_by(&[also, &[network.loss()]].concat(), operands)
-}
-
-struct Rebuilder<'a> {
-    columns: &'a Columns<'a>,
-    picked: &'a Picked,
-    kinds: &'a Kinds,
-    nodes: Vec<Node>,
-    ids: Vec<Option<NodeId>>,
-    /// The factor of each column in sums.
-    shares: Option<NodeId>,
-}
-
-impl Rebuilder<'_> {
-    fn push(&mut self, name: &str, op: Op, shape: Shape) -> NodeId {
-        self.nodes.push(Node { name: name.to_owned(), op, shape });
-        NodeId::new(self.nodes.len() - 1)
-    }
-
-    fn new_id(&self, id: NodeId) -> NodeId {
-        self.ids[id.index()].expect("operands come first")
-    }
-
-    fn add(&mut self, id: NodeId, node: &Node) -> NodeId {
-        let wide = |of: &NodeId| self.columns.wide[of.index()];
-        let cols = if wide(&id) { self.picked.columns.len() } else { node.shape.cols };
-        let shape = Shape::new(node.shape.rows, cols);
-        let op = match &node.op {
-            Op::Reshape(of) if wide(&id) => return self.spread(node, *of, shape),
-            Op::SumColumns(of) if wide(of) => Op::SumColumns(self.counted(*of)),
-            Op::SumAll(of) if wide(of) => Op::SumAll(self.counted(*of)),
-            Op::Gather(positions, of) if wide(of) => {
-                let positions = positions.iter().map(|&at| self.place(at)).collect();
-                Op::Gather(positions, self.new_id(*of))
-            }
-            op => op.with_operands(|of| self.new_id(of)),
-        };
-        self.push(&node.name, op, shape)
-    }
-
-    /// The new position of an entry of a wide node.
-    fn place(&self, at: usize) -> usize {
-        let (row, column) = (at / self.columns.n_columns, at % self.columns.n_columns);
-        let kind = self.kinds.kinds[self.kinds.of(column)];
-        row * self.picked.columns.len() + kind.place
-    }
-
-    /// A reshaped vector: only its entries in the picked columns.
-    fn spread(&mut self, node: &Node, of: NodeId, shape: Shape) -> NodeId {
-        let n = self.columns.n_columns;
-        let rows = 0..node.shape.rows;
-        let places = rows.flat_map(|row| self.picked.columns.iter().map(move |c| c.map(|c| row * n + c)));
-        let vector = Shape::column(shape.len());
-        let entries = match &self.columns.network.node(of).op {
-            Op::Linear(map, from) => {
-                let map = map.to_outputs(&places.collect::<Vec<_>>());
-                let from = self.new_id(*from);
-                self.push(&node.name, Op::Linear(map, from), vector)
-            }
-            // Columns beyond the border have the factor 0, so any entry will do there.
-            _ => {
-                let places = places.map(Option::unwrap_or_default).collect();
-                let from = self.new_id(of);
-                self.push(&node.name, Op::Gather(places, from), vector)
-            }
-        };
-        self.push(&node.name, Op::Reshape(entries), shape)
-    }
-
-    /// A wide node with each column multiplied by its factor.
-    fn counted(&mut self, of: NodeId) -> NodeId {
-        let shares = self.shares.unwrap_or_else(|| {
-            let shape = Shape::new(1, self.picked.shares.len());
-            self.push("shares", Op::Constant(Values::new(shape, self.picked.shares.clone())), shape)
-        });
-        self.shares = Some(shares);
-        let of = self.new_id(of);
-        let shape = self.nodes[of.index()].shape;
-        self.push("counted", Op::Product(of, shares), shape)
-    }
 }

@@ -1,6 +1,6 @@
 //! Fixed point: integers counted in steps of a power of two.
 
-use super::{FormatError, MAX_BITS, Nearest, Word, power_of_two};
+use super::{FormatError, MAX_BITS, Word, power_of_two};
 use crate::faults::planted;
 
 /// How numbers below 0 are written.
@@ -14,10 +14,14 @@ pub enum Negatives {
 
 /// Integer and fraction bits, the sign among the integer bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub struct FixedPoint {
-    n_integer: u32,
-    n_fraction: u32,
-    negatives: Negatives,
+    /// Bits before the point, with the sign.
+    pub n_integer: u32,
+    /// Bits after the point.
+    pub n_fraction: u32,
+    /// How numbers below 0 are written.
+    pub negatives: Negatives,
 }
 
 impl Default for FixedPoint {
@@ -46,21 +50,6 @@ impl FixedPoint {
         Ok(Self { n_integer, n_fraction, negatives })
     }
 
-    /// Bits before the point, with the sign.
-    pub fn n_integer(&self) -> u32 {
-        self.n_integer
-    }
-
-    /// Bits after the point.
-    pub fn n_fraction(&self) -> u32 {
-        self.n_fraction
-    }
-
-    /// How numbers below 0 are written.
-    pub fn negatives(&self) -> Negatives {
-        self.negatives
-    }
-
     /// Number of bits in all.
     pub fn n_bits(&self) -> u32 {
         self.n_integer + self.n_fraction
@@ -86,7 +75,8 @@ impl FixedPoint {
         1 << (self.n_bits() - 1)
     }
 
-    pub(super) fn nearest(&self, value: f64) -> Nearest {
+    /// The bits nearest to a number, and whether they were not saturated.
+    pub(super) fn nearest(&self, value: f64) -> (Word, bool) {
         let steps = value * power_of_two(exponent(self.n_fraction));
         let steps = match () {
             () if planted("numbers floored") => steps.floor(),
@@ -101,7 +91,7 @@ impl FixedPoint {
             Negatives::SignMagnitude if clamped < 0 => self.sign_bit() | clamped.unsigned_abs() as u32,
             Negatives::SignMagnitude => clamped as u32,
         };
-        Nearest { word: Word(word), in_range: (low..=high).contains(&steps) }
+        (Word(word), (low..=high).contains(&steps))
     }
 
     pub(super) fn decode(&self, word: Word) -> f64 {

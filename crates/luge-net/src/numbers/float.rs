@@ -2,13 +2,16 @@
 
 use crate::faults::planted;
 
-use super::{FormatError, MAX_BITS, MAX_EXPONENT_BITS, Nearest, Word, fixed::exponent, power_of_two};
+use super::{FormatError, MAX_BITS, MAX_EXPONENT_BITS, Word, fixed::exponent, power_of_two};
 
 /// Exponent and mantissa bits; the sign comes on top.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub struct SmallFloat {
-    n_exponent: u32,
-    n_mantissa: u32,
+    /// Bits of the exponent.
+    pub n_exponent: u32,
+    /// Bits of the mantissa, without the leading 1.
+    pub n_mantissa: u32,
 }
 
 impl SmallFloat {
@@ -25,16 +28,6 @@ impl SmallFloat {
             return Err(FormatError::TooManyBits(n_bits));
         }
         Ok(Self { n_exponent, n_mantissa })
-    }
-
-    /// Bits of the exponent.
-    pub fn n_exponent(&self) -> u32 {
-        self.n_exponent
-    }
-
-    /// Bits of the mantissa, without the leading 1.
-    pub fn n_mantissa(&self) -> u32 {
-        self.n_mantissa
     }
 
     /// Number of bits in all.
@@ -80,12 +73,12 @@ impl SmallFloat {
         1 << (self.n_exponent + self.n_mantissa)
     }
 
-    pub(super) fn nearest(&self, value: f64) -> Nearest {
-        let code = self.nearest_magnitude(value.abs());
-        let in_range = code.is_some();
-        let code = code.unwrap_or(self.largest_code());
+    /// The bits nearest to a number, and whether they were not saturated.
+    pub(super) fn nearest(&self, value: f64) -> (Word, bool) {
+        let nearest = self.nearest_magnitude(value.abs());
+        let code = nearest.unwrap_or(self.largest_code());
         let sign = if value < 0.0 && code > 0 { self.sign_bit() } else { 0 };
-        Nearest { word: Word(sign | code), in_range }
+        (Word(sign | code), nearest.is_some())
     }
 
     /// Exponent and mantissa bits, unless they would need a larger exponent.

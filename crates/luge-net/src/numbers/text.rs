@@ -42,13 +42,13 @@ impl fmt::Display for NumberFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fixed(fixed) => {
-                write!(f, "fix:{}.{}", fixed.n_integer(), fixed.n_fraction())?;
-                match fixed.negatives() {
+                write!(f, "fix:{}.{}", fixed.n_integer, fixed.n_fraction)?;
+                match fixed.negatives {
                     Negatives::TwosComplement => Ok(()),
                     Negatives::SignMagnitude => f.write_str(":sm"),
                 }
             }
-            Self::Float(float) => write!(f, "float:{}.{}", float.n_exponent(), float.n_mantissa()),
+            Self::Float(float) => write!(f, "float:{}.{}", float.n_exponent, float.n_mantissa),
         }
     }
 }

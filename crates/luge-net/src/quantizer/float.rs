@@ -12,9 +12,9 @@ pub(super) fn quantize(g: &mut GraphBuilder, format: &SmallFloat, values: NodeId
     let negative = ramp::at_least(g, "sign", negated, thresholds[0]);
     let reached = ramp::at_least_each(g, "exponent", magnitude, &thresholds);
     let mut bits = Vec::new();
-    if format.n_mantissa() > 0 {
+    if format.n_mantissa > 0 {
         let fraction = fraction(g, format, magnitude, reached);
-        bits = bits_of_steps(g, fraction, mantissa_step(format), format.n_mantissa(), Ties::ToEven);
+        bits = bits_of_steps(g, fraction, mantissa_step(format), format.n_mantissa, Ties::ToEven);
     }
     bits.push(exponent_bits(g, format, reached));
     bits.push(negative);
@@ -39,7 +39,7 @@ fn fraction(g: &mut GraphBuilder, format: &SmallFloat, magnitude: NodeId, reache
 /// The bits of the number of thresholds reached: counting up to it, bit j changes at the multiples of `2^j`.
 fn exponent_bits(g: &mut GraphBuilder, format: &SmallFloat, reached: NodeId) -> NodeId {
     let Shape { rows: n_values, cols: n_exponents } = g.shape(reached);
-    let n_bits = format.n_exponent() as usize;
+    let n_bits = format.n_exponent as usize;
     let mut entries = Vec::new();
     for (j, value) in (0..n_bits).flat_map(|j| (0..n_values).map(move |value| (j, value))) {
         let mut sign = 1.0;
@@ -60,12 +60,12 @@ fn threshold(format: &SmallFloat, k: i32) -> f64 {
     }
     let middle = power - power * mantissa_step(format) / 4.0;
     // Without mantissa bits a tie is decided by the lowest bit of the exponent.
-    if format.n_mantissa() == 0 && k % 2 == 1 { middle.next_up() } else { middle }
+    if format.n_mantissa == 0 && k % 2 == 1 { middle.next_up() } else { middle }
 }
 
 /// The weight of the lowest mantissa bit, relative to the leading 1.
 fn mantissa_step(format: &SmallFloat) -> f64 {
-    power_of_two(-i32::try_from(format.n_mantissa()).expect("at most 32 bits"))
+    power_of_two(-i32::try_from(format.n_mantissa).expect("at most 32 bits"))
 }
 
 /// Sign, mantissa and the product of the factors `2^(b_j 2^j)`.
@@ -80,14 +80,14 @@ pub(super) fn dequantize(g: &mut GraphBuilder, format: &SmallFloat, bits: NodeId
     let one = g.scalar("one", 1.0);
     let mut mantissa = vec![(unit, one)];
     let mut weight = unit * mantissa_step(format);
-    for i in 0..format.n_mantissa() {
+    for i in 0..format.n_mantissa {
         mantissa.push((weight, bit(g, "mantissa bit", i)));
         weight *= 2.0;
     }
     let mantissa = g.sum("mantissa", mantissa);
 
     let exponent: Vec<NodeId> =
-        (0..format.n_exponent()).map(|j| bit(g, "exponent bit", format.n_mantissa() + j)).collect();
+        (0..format.n_exponent).map(|j| bit(g, "exponent bit", format.n_mantissa + j)).collect();
     let none = g.sum("zero", [(1.0, one)].into_iter().chain(exponent.iter().map(|&b| (-1.0, b))));
     let zero = g.relu("zero", none);
     let nonzero = g.affine("nonzero", -1.0, zero, 1.0);

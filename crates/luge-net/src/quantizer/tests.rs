@@ -104,12 +104,12 @@ fn units_are_as_many_as_the_table_says() {
     for format in (2..=14).flat_map(formats_of) {
         let n_bits = format.n_bits() as usize;
         let expected = match &format {
-            NumberFormat::Fixed(fixed) if fixed.negatives() == Negatives::TwosComplement => {
+            NumberFormat::Fixed(fixed) if fixed.negatives == Negatives::TwosComplement => {
                 [(4 * n_bits, 0), (0, 0)]
             }
             NumberFormat::Fixed(_) => [(2 * n_bits + 2, 0), (0, 1)],
             NumberFormat::Float(float) => {
-                let (e, m) = (float.n_exponent() as usize, float.n_mantissa() as usize);
+                let (e, m) = (float.n_exponent as usize, float.n_mantissa as usize);
                 [(2 * ((1 << e) + m + 1), m.min(1)), (1, e + 2)]
             }
         };
@@ -150,7 +150,7 @@ proptest! {
     #[test]
     fn rounds_as_natively(
         (format, values) in any_format(32)
-            .prop_filter("a small network", |f| !matches!(f, NumberFormat::Float(f) if f.n_exponent() > 8))
+            .prop_filter("a small network", |f| !matches!(f, NumberFormat::Float(f) if f.n_exponent > 8))
             .prop_flat_map(|f| (Just(f), proptest::collection::vec(value_near(f), 1..20))),
     ) {
         let bits = run(&network(values.len(), |g, input| quantize(g, &format, input)), values.clone());

@@ -59,7 +59,7 @@ pub(super) fn read(walk: &mut Walk<'_>, table: &VertexTable) -> Found<(Form, All
         cell_rate: cells.trained.map_or(head_rate, |(_, rate)| rate),
         head_rate,
         edge_units: !has_gates,
-        unrounded: unrounded && (0..=table.n_tracks()).all(whole),
+        unrounded: unrounded && (0..=table.n_tracks).all(whole),
     };
     Ok((form, cells))
 }
@@ -83,7 +83,7 @@ fn of_gates(table: &VertexTable) -> (String, String) {
 fn rest_and_edges(table: &VertexTable) -> (Vec<usize>, Vec<(usize, usize)>) {
     let mut edges = Vec::new();
     let mut resting = Vec::new();
-    for from in 0..table.n_vertices() {
+    for from in 0..table.n_vertices {
         match table.column(from) {
             Some(column) => edges.extend(table.vertices_of(column.next as usize).map(|to| (from, to))),
             None => resting.push(from),
@@ -112,7 +112,7 @@ fn of_edge_units(table: &VertexTable) -> (String, String) {
 }
 
 fn edge_unit_weights(walk: &Walk<'_>, table: &VertexTable) -> Found<EdgeWeights> {
-    let ((resting, edges), n_vertices) = (rest_and_edges(table), table.n_vertices());
+    let ((resting, edges), n_vertices) = (rest_and_edges(table), table.n_vertices);
     let is =
         |name: &str, map: LinearMap, expected| walk.require(same_map(walk.map(name), &map), name, expected);
     if !resting.is_empty() {

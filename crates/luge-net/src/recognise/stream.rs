@@ -98,7 +98,7 @@ pub(super) fn read(walk: &mut Walk<'_>) -> Found<StreamLayers> {
     walk.require(same(rate, 1.0), "T", "weights that move with rate 1")?;
     walk.name("fixed", fixed);
     walk.hold("fixed = reshape(fixed_cells)\nfixed_cells = linear(held)")?;
-    let (fixed_cells, places) = memory_cells(walk, table.n_trained())?;
+    let (fixed_cells, places) = memory_cells(walk, table.n_trained)?;
     let (Op::Quantize(format, _), Op::Gather(order, _)) = (walk.op("bits"), walk.op("ordered")) else {
         unreachable!("matched as these");
     };

@@ -32,8 +32,8 @@ pub(super) struct AllCells {
 /// Matches the matrix `T` of all cells: first weights, then others. Every track of the table has a row in it and in the
 /// heads `H`.
 pub(super) fn cells(walk: &mut Walk<'_>, table: &VertexTable) -> Found<AllCells> {
-    let (n, n_trained) = (table.n_tracks(), table.n_trained());
-    let mut rows = table.rows().to_vec();
+    let (n, n_trained) = (table.n_tracks, table.n_trained);
+    let mut rows = table.rows.to_vec();
     rows.sort_unstable();
     let complete = rows.iter().copied().eq(0..n) && n_trained <= n && (1..u32::BITS as usize).contains(&n);
     walk.require(complete, "T", "made of vertices with a row of cells for every track")?;

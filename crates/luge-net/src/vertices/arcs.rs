@@ -76,7 +76,7 @@ pub enum Arcs {
 impl Arcs {
     /// Outputs and inputs of the map.
     pub(crate) fn size(self, table: &VertexTable) -> (usize, usize) {
-        let (vertices, blocks, tracks) = (table.n_vertices(), table.n_blocks(), table.n_tracks());
+        let (vertices, blocks, tracks) = (table.n_vertices, table.n_blocks(), table.n_tracks);
         match self {
             Self::Now | Self::Next { .. } | Self::Keep { .. } | Self::Moving { .. } => (tracks, vertices),
             Self::Marginals => (table.n_marginals, vertices),
@@ -94,7 +94,7 @@ impl Arcs {
 
     /// An upper bound on the number of entries.
     pub(crate) fn most_entries(self, table: &VertexTable) -> usize {
-        let (vertices, tracks) = (table.n_vertices(), table.n_tracks());
+        let (vertices, tracks) = (table.n_vertices, table.n_tracks);
         match self {
             Self::Now | Self::Next { .. } | Self::Keep { .. } | Self::Moving { .. } => vertices * tracks,
             Self::Marginals | Self::Successors { .. } => vertices * (1 + tracks),
@@ -160,7 +160,7 @@ impl Arcs {
         }
         let counts_dips = matches!(self, Self::Dips { .. } | Self::DipLevels { .. });
         let mut n_dips = 0;
-        for v in 0..table.n_vertices() {
+        for v in 0..table.n_vertices {
             if seen(v) {
                 self.visit_one(table, v, n_dips, &mut arc);
             }
@@ -197,7 +197,7 @@ impl Arcs {
             }
             Self::Moving { by, at_rest } => {
                 let moves = |i: &usize| column.map_or(at_rest && by == 0, |c| c.offset(*i) == by);
-                (0..table.n_tracks()).filter(moves).for_each(|i| arc(table.rows[i], v, 1.0));
+                (0..table.n_tracks).filter(moves).for_each(|i| arc(table.rows[i], v, 1.0));
             }
             Self::Marginals => {
                 arc(block, v, 1.0);

@@ -19,11 +19,11 @@ pub(crate) fn first_difference(table: &VertexTable, arcs: Arcs) -> Option<usize>
         return (!same(&mut arcs.list(table), &mut implied.collect::<Vec<Entry>>())).then_some(0);
     }
     let (mut listed, mut n_dips) = (Vec::new(), 0);
-    (0..table.n_vertices()).find(|&vertex| {
+    (0..table.n_vertices).find(|&vertex| {
         listed.clear();
         arcs.visit_one(table, vertex, n_dips, |row, col, weight| listed.push((row, col, weight)));
         let mut implied = implied_arcs(table, arcs, vertex, n_dips);
-        n_dips += usize::from(follows_itself(table, vertex));
+        n_dips += usize::from(table.has_self_edge(vertex));
         !same(&mut listed, &mut implied)
     })
 }
@@ -37,10 +37,6 @@ fn same(listed: &mut [Entry], implied: &mut [Entry]) -> bool {
     listed.len() == implied.len() && listed.iter().zip(&*implied).all(is)
 }
 
-fn follows_itself(table: &VertexTable, vertex: usize) -> bool {
-    table.column(vertex).is_some_and(|column| column.next as usize == table.block(vertex))
-}
-
 /// A row for each of these tracks, with weight 1 for those in `plus` and -1 for the others.
 fn rows(table: &VertexTable, mask: u32, plus: u32) -> impl Iterator<Item = (usize, f64)> + '_ {
     tracks(mask).map(move |track| (table.rows[track], if plus >> track & 1 == 1 { 1.0 } else { -1.0 }))
@@ -50,7 +46,7 @@ fn rows(table: &VertexTable, mask: u32, plus: u32) -> impl Iterator<Item = (usiz
 fn implied_arcs(table: &VertexTable, arcs: Arcs, vertex: usize, n_dips: usize) -> Vec<Entry> {
     let (block, symbols, column) = (table.block(vertex), table.symbols(vertex), table.column(vertex));
     let (seen, all) = (table.looks_at(block), table.all_tracks());
-    let own = follows_itself(table, vertex);
+    let own = table.has_self_edge(vertex);
     let (put, plus, left, right) = column.map_or((0, 0, 0, 0), |c| (c.put, c.plus, c.left, c.right));
     let to_rows = |mask: u32, plus: u32| {
         rows(table, mask, plus).map(|(row, weight)| (row, vertex, weight)).collect::<Vec<Entry>>()

@@ -173,7 +173,7 @@ impl Engine for Dense<'_> {
 
     fn head(&self, track: usize) -> Option<i64> {
         let layers = self.network.sparse_layers().ok()?;
-        let weights = self.values[layers.head.index()].row(layers.table.rows()[track]);
+        let weights = self.values[layers.head.index()].row(layers.table.rows[track]);
         weights.iter().position(|&weight| weight > 0.5).map(|cell| cell as i64)
     }
 
@@ -219,8 +219,8 @@ impl Dense<'_> {
     /// The cells of a track, weights or hidden units.
     fn row(&self, track: usize) -> Option<&[f64]> {
         let layers = self.network.sparse_layers().ok()?;
-        let row = layers.table.rows()[track];
-        match row.checked_sub(layers.table.n_trained()) {
+        let row = layers.table.rows[track];
+        match row.checked_sub(layers.table.n_trained) {
             None => layers.cells.map(|id| self.values[id.index()].row(row)),
             Some(at) => self.fixed_cells.as_ref().map(|fixed| fixed.row(at)),
         }

@@ -2,44 +2,32 @@
 
 use candle_core::{DType, Device, Result, Tensor};
 use luge_net::{
-    LinearMap, Network, Node, NodeId, Op, Shape, Values,
+    LinearMap, Node, NodeId, Op, Shape, Values,
     numbers::{from_signs, to_signs},
 };
 
-use super::{to_numbers, to_tensor};
-
-/// A node's operation. The weights of a linear map are made into tensors once.
-pub(super) struct Operation<'n> {
-    network: &'n Network,
-    node: &'n Node,
-    map: Option<MapTensors>,
-}
+use super::{Descent, to_numbers, to_tensor};
 
 /// The weights of a linear map that are not zero, with their rows and columns, and the bias.
-struct MapTensors {
+pub(super) struct MapTensors {
     rows: Tensor,
     cols: Tensor,
     weights: Tensor,
     bias: Tensor,
 }
 
-impl<'n> Operation<'n> {
-    pub(super) fn new(network: &'n Network, node: &'n Node, dtype: DType) -> Result<Self> {
-        let map = match &node.op {
-            Op::Linear(map, _) => Some(MapTensors::new(map, dtype)?),
-            _ => None,
-        };
-        Ok(Self { network, node, map })
-    }
-
-    /// The node's value from the values of the nodes before it.
-    pub(super) fn apply(&self, values: &[Tensor], dtype: DType) -> Result<Tensor> {
+impl Descent<'_> {
+    /// A node's value from the values of the nodes before it.
+    pub(super) fn apply(&self, id: NodeId, node: &Node, values: &[Tensor]) -> Result<Tensor> {
+        let dtype = self.dtype;
         let of = |node: &NodeId| &values[node.index()];
-        match &self.node.op {
+        match &node.op {
             Op::Parameter(_) | Op::Input(_) | Op::StopGradient(_) => unreachable!("supplied by the caller"),
             Op::Constant(constant) => to_tensor(constant, dtype),
-            Op::Linear(_, a) => self.map.as_ref().expect("made of every linear map").apply(of(a)),
-            Op::Sum(terms) => self.sum(terms, values, dtype),
+            Op::Linear(_, a) => {
+                self.maps[id.index()].as_ref().expect("made of every linear map").apply(of(a))
+            }
+            Op::Sum(terms) => self.sum(node.shape, terms, values),
             Op::Relu(a) => relu(of(a)),
             Op::Product(a, b) => of(a).broadcast_mul(of(b)),
             Op::Quotient(a, b) => of(a).broadcast_div(of(b)),
@@ -48,7 +36,7 @@ impl<'n> Operation<'n> {
             Op::SumColumns(a) => of(a).sum_keepdim(1),
             Op::SumAll(a) => of(a).sum_all()?.reshape((1, 1)),
             Op::Shift(by, a) => shift(of(a), *by),
-            Op::Reshape(a) => of(a).reshape((self.node.shape.rows, self.node.shape.cols)),
+            Op::Reshape(a) => of(a).reshape((node.shape.rows, node.shape.cols)),
             Op::Stack(a, b) => Tensor::cat(&[of(a), of(b)], 0),
             Op::Gather(positions, a) => {
                 of(a).flatten_all()?.index_select(&indices(positions.iter().copied())?, 0)?.reshape(((), 1))
@@ -68,7 +56,7 @@ impl<'n> Operation<'n> {
     }
 
     /// A weighted sum; terms that are fixed numbers are added up first, and added last.
-    fn sum(&self, terms: &[(f64, NodeId)], values: &[Tensor], dtype: DType) -> Result<Tensor> {
+    fn sum(&self, shape: Shape, terms: &[(f64, NodeId)], values: &[Tensor]) -> Result<Tensor> {
         let (mut total, mut constant): (Option<Tensor>, f64) = (None, 0.0);
         for &(weight, of) in terms {
             match &self.network.node(of).op {
@@ -85,13 +73,13 @@ impl<'n> Operation<'n> {
         match total {
             Some(total) if constant == 0.0 => Ok(total),
             Some(total) => total.affine(1.0, constant),
-            None => to_tensor(&Values::filled(self.node.shape, constant), dtype),
+            None => to_tensor(&Values::filled(shape, constant), self.dtype),
         }
     }
 }
 
 impl MapTensors {
-    fn new(map: &LinearMap, dtype: DType) -> Result<Self> {
+    pub(super) fn new(map: &LinearMap, dtype: DType) -> Result<Self> {
         let entries = map.entries();
         let weights: Vec<f64> = entries.iter().map(|entry| entry.2).collect();
         Ok(Self {

@@ -57,7 +57,7 @@ fn count(tracks: u32) -> f64 {
 
 impl Columns {
     pub(super) fn new(table: &VertexTable, levels: Levels, low: f64) -> Self {
-        let n_places = if table.n_vertices() <= MAX_PLACES { table.n_vertices() } else { 0 };
+        let n_places = if table.n_vertices <= MAX_PLACES { table.n_vertices } else { 0 };
         Self { remembered: vec![None; table.n_columns()], places: vec![0; n_places], levels, low }
     }
 
@@ -186,7 +186,7 @@ impl Remembered {
         (block, symbols): (usize, u32),
         levels: &Levels,
     ) {
-        let all = ((1_u64 << table.n_tracks()) - 1) as u32;
+        let all = ((1_u64 << table.n_tracks) - 1) as u32;
         let fill = |plus: bool, tracks: u32| if plus { tracks & all } else { 0 };
         let alike =
             [(false, false), (false, true), (true, false), (true, true)].into_iter().all(|(here, ahead)| {
@@ -212,7 +212,7 @@ impl Remembered {
         if self.is_complete() {
             return Ok(());
         }
-        let all = ((1_u64 << table.n_tracks()) - 1) as u32;
+        let all = ((1_u64 << table.n_tracks) - 1) as u32;
         let cases = [!symbols & !ahead & all, !symbols & ahead, symbols & !ahead, symbols & ahead];
         let fresh = cases.iter().zip(self.seen).fold(0, |fresh, (case, seen)| fresh | case & !seen);
         if fresh != 0 {

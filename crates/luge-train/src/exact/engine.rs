@@ -188,7 +188,7 @@ impl Engine for Exact<'_> {
             let cells = PackedCells::of_bytes(cells, 8 * cells.len());
             TapeSnapshot { first, cells, head_first: many.tapes.head(track), head: vec![1.0] }
         };
-        let n_tracks = self.layers().table.n_tracks();
+        let n_tracks = self.layers().table.n_tracks;
         Snapshot {
             step: self.steps,
             path: self.path(),

@@ -104,7 +104,7 @@ fn is_power_of_two(value: f64) -> bool {
 pub(super) fn check_gain(probe: &Sparse<'_>) -> Result<f64, TrainError> {
     let (Some(stage), layers) = (probe.output_stage(), probe.layers()) else { return Ok(0.0) };
     let mut most = 0.0_f64;
-    let n = layers.table.n_tracks();
+    let n = layers.table.n_tracks;
     let (offset, write, flip, unseen, moved, allowed) = match layers.form {
         Form::Slides { offset, write, read, shift, .. } => {
             (offset, 4.0 * write, 4.0 * read, read, 2.0 * shift, 0.0)

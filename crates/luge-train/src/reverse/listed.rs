@@ -37,10 +37,6 @@ impl Side {
     fn at(&self, unit: u32) -> &[(u32, f64)] {
         &self.arcs[self.starts[unit as usize] as usize..self.starts[unit as usize + 1] as usize]
     }
-
-    fn n_arcs(&self, units: &[u32]) -> usize {
-        units.iter().map(|&unit| self.at(unit).len()).sum()
-    }
 }
 
 impl Listed {
@@ -63,9 +59,8 @@ impl Listed {
         y: &mut [f64],
         (marked, found): (&mut Marked, &mut Vec<u32>),
     ) {
-        let changed = if faults::planted("a change is not followed") { &changed[1..] } else { changed };
-        let reached = self.columns.n_arcs(changed);
-        if self.finite && 2 * (reached + self.columns.n_arcs(nonzero)) < self.rows.arcs.len() {
+        if self.finite && changed.len() < x.len() {
+            let changed = if faults::planted("a change is not followed") { &changed[1..] } else { changed };
             for &column in changed.iter().chain(nonzero) {
                 self.columns.at(column).iter().for_each(|&(row, _)| marked.add(row));
             }
@@ -83,20 +78,10 @@ impl Listed {
             marked.clear();
             return;
         }
-        let mut update = |row: u32| {
+        for (row, (place, &bias)) in (0..).zip(y.iter_mut().zip(&self.bias)) {
             let arcs = self.rows.at(row).iter();
-            let sum = arcs
-                .fold(self.bias[row as usize], |sum, &(column, weight)| sum + weight * x[column as usize]);
-            put(&mut y[row as usize], sum, row, found);
-        };
-        if 2 * reached < self.rows.arcs.len() {
-            for &column in changed {
-                self.columns.at(column).iter().for_each(|&(row, _)| marked.add(row));
-            }
-            marked.entries().iter().for_each(|&row| update(row));
-            marked.clear();
-        } else {
-            (0..self.bias.len() as u32).for_each(update);
+            let sum = arcs.fold(bias, |sum, &(column, weight)| sum + weight * x[column as usize]);
+            put(place, sum, row, found);
         }
     }
 

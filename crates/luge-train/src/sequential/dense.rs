@@ -4,7 +4,7 @@ use luge_net::Sequential;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, Uniform};
 
-use super::{Real, SequentialEngine, errors, relu, through_relus};
+use super::{Real, SequentialEngine, errors, near, relu, through_relus, wide};
 use crate::TrainError;
 
 /// The most weights that a dense network may have: 2 GiB of f64.
@@ -40,12 +40,12 @@ impl<T: Real> DenseSgd<T> {
             });
         }
         let dense = |layer: &luge_net::LinearLayer| {
-            let weights: Vec<T> = layer.dense().into_iter().map(T::near).collect();
-            let biases: Vec<T> = layer.biases().iter().map(|&b| T::near(b)).collect();
-            let (input, sums) = (vec![T::ZERO; layer.n_inputs()], vec![T::ZERO; layer.n_units()]);
+            let weights: Vec<T> = layer.dense().into_iter().map(near).collect();
+            let biases: Vec<T> = layer.biases().iter().map(|&b| near(b)).collect();
+            let (input, sums) = (vec![T::zero(); layer.n_inputs()], vec![T::zero(); layer.n_units()]);
             Layer { weights, biases, input, sums }
         };
-        Ok(Self { layers: network.layers().iter().map(dense).collect(), rate: T::near(rate) })
+        Ok(Self { layers: network.layers().iter().map(dense).collect(), rate: near(rate) })
     }
 
     /// A layer's weights, row by row.
@@ -54,7 +54,7 @@ impl<T: Real> DenseSgd<T> {
     }
 
     fn forward(&mut self, x: &[f64]) -> &[T] {
-        let mut values: Vec<T> = x.iter().map(|&x| T::near(x)).collect();
+        let mut values: Vec<T> = x.iter().map(|&x| near(x)).collect();
         for layer in &mut self.layers {
             layer.input = values;
             let rows = layer.weights.chunks_exact(layer.input.len());
@@ -78,10 +78,10 @@ impl<T: Real> SequentialEngine for DenseSgd<T> {
         for at in (0..self.layers.len()).rev() {
             let (below, layer) = self.layers.split_at_mut(at);
             let layer = &mut layer[0];
-            let mut to_input = vec![T::ZERO; layer.input.len()];
+            let mut to_input = vec![T::zero(); layer.input.len()];
             let rows = layer.weights.chunks_exact_mut(layer.input.len());
             for ((row, bias), &slope) in rows.zip(&mut layer.biases).zip(&gradient) {
-                if slope == T::ZERO {
+                if slope == T::zero() {
                     continue;
                 }
                 for ((weight, to), &input) in row.iter_mut().zip(&mut to_input).zip(&layer.input) {
@@ -99,24 +99,24 @@ impl<T: Real> SequentialEngine for DenseSgd<T> {
     }
 
     fn output(&mut self, x: &[f64]) -> Vec<f64> {
-        self.forward(x).iter().map(|output| output.wide()).collect()
+        self.forward(x).iter().map(|&output| wide(output)).collect()
     }
 
     fn biases(&self, layer: usize) -> Vec<f64> {
-        self.layers[layer].biases.iter().map(|bias| bias.wide()).collect()
+        self.layers[layer].biases.iter().map(|&bias| wide(bias)).collect()
     }
 }
 
 /// A sum of products in eight interleaved parts.
 fn dot<T: Real>(a: &[T], b: &[T]) -> T {
-    let mut parts = [T::ZERO; 8];
+    let mut parts = [T::zero(); 8];
     let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
     let (rest_a, rest_b) = (a.remainder(), b.remainder());
     for (a, b) in a.zip(b) {
         parts.iter_mut().zip(a.iter().zip(b)).for_each(|(part, (&a, &b))| *part += a * b);
     }
     parts.iter_mut().zip(rest_a.iter().zip(rest_b)).for_each(|(part, (&a, &b))| *part += a * b);
-    parts.into_iter().fold(T::ZERO, |sum, part| sum + part)
+    parts.into_iter().fold(T::zero(), |sum, part| sum + part)
 }
 
 /// A network of these widths with the weights and biases that PyTorch gives `nn.Linear`: uniform in +-1/sqrt(inputs).

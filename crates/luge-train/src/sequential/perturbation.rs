@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use luge_net::{LinearLayer, Sequential};
 
-use super::Real;
+use super::{Real, wide};
 
 /// The largest values and slopes of one layer during a run.
 #[derive(Clone, Debug)]
@@ -51,20 +51,20 @@ impl LayerMoves {
     }
 
     pub(super) fn note_input<T: Real>(&mut self, input: usize, value: T) {
-        self.inputs[input] = self.inputs[input].max(value.wide().abs());
+        self.inputs[input] = self.inputs[input].max(wide(value).abs());
     }
 
     pub(super) fn note_slope<T: Real>(&mut self, unit: usize, slope: T) {
-        self.slopes[unit] = self.slopes[unit].max(slope.wide().abs());
+        self.slopes[unit] = self.slopes[unit].max(wide(slope).abs());
     }
 
     /// Records a unit's sum, once all sums of its layer are known.
     pub(super) fn note_sum<T: Real>(&mut self, unit: usize, sums: &[T]) {
-        self.margins[unit] = self.margins[unit].min(sums[unit].wide().abs());
-        self.open[unit] |= sums[unit] > T::ZERO;
+        self.margins[unit] = self.margins[unit].min(wide(sums[unit]).abs());
+        self.open[unit] |= sums[unit] > T::zero();
         if let Some(pair) = self.pair_of[unit] {
             let (first, second, together) = &mut self.pairs[pair];
-            *together &= (sums[*first] > T::ZERO) == (sums[*second] > T::ZERO);
+            *together &= (sums[*first] > T::zero()) == (sums[*second] > T::zero());
         }
     }
 }
@@ -100,11 +100,11 @@ impl Perturbation {
         let bound = Bound { network, moves, twins, step: rate * steps as f64 };
         let mut errors: Vec<Errors> = network.layers().iter().map(zero).collect();
         for _ in 0..8 {
-            let assumed = doubled(&errors);
-            errors = bound.errors(&assumed);
-            if bound.same_masks(&errors) && within(&errors, &assumed) {
-                return bound.report(&assumed);
+            let found = bound.errors(&errors);
+            if bound.same_masks(&found) && within(&found, &errors) {
+                return bound.report(&errors);
             }
+            errors = found;
         }
         Self {
             closed: false,
@@ -115,21 +115,14 @@ impl Perturbation {
     }
 }
 
-fn doubled(errors: &[Errors]) -> Vec<Errors> {
-    let twice = |values: &[f64]| values.iter().map(|value| 2.0 * value).collect();
-    errors
-        .iter()
-        .map(|e| Errors { sums: twice(&e.sums), slopes: twice(&e.slopes), biases: twice(&e.biases) })
-        .collect()
-}
+/// Errors are assumed to be this many times as large as those found before.
+const SLACK: f64 = 2.0;
 
 /// Whether no error is larger than assumed.
-fn within(found: &[Errors], assumed: &[Errors]) -> bool {
+fn within(found: &[Errors], before: &[Errors]) -> bool {
     let all = |errors: &Errors| [&errors.sums[..], &errors.slopes, &errors.biases].concat();
-    found
-        .iter()
-        .zip(assumed)
-        .all(|(found, assumed)| all(found).iter().zip(all(assumed)).all(|(f, a)| *f <= a))
+    let mut layers = found.iter().zip(before);
+    layers.all(|(found, before)| all(found).iter().zip(all(before)).all(|(f, b)| *f <= SLACK * b))
 }
 
 struct Bound<'a> {
@@ -142,30 +135,31 @@ struct Bound<'a> {
 
 impl Bound<'_> {
     /// The largest inputs of a layer in the dense run, if errors are as assumed.
-    fn inputs<'b>(&'b self, at: usize, assumed: &'b [Errors]) -> impl Iterator<Item = f64> + 'b {
+    fn inputs<'b>(&'b self, at: usize, before: &'b [Errors]) -> impl Iterator<Item = f64> + 'b {
         let error = move |unit: usize| match at.checked_sub(1) {
-            Some(below) if self.moves[below].open[unit] => assumed[below].sums[unit],
+            Some(below) if self.moves[below].open[unit] => SLACK * before[below].sums[unit],
             _ => 0.0,
         };
         self.moves[at].inputs.iter().enumerate().map(move |(unit, input)| input + error(unit))
     }
 
     /// The largest slopes of a layer in the dense run.
-    fn slopes<'b>(&'b self, at: usize, assumed: &'b [Errors]) -> impl Iterator<Item = f64> + 'b {
-        self.moves[at].slopes.iter().zip(&assumed[at].slopes).map(|(slope, error)| slope + error)
+    fn slopes<'b>(&'b self, at: usize, before: &'b [Errors]) -> impl Iterator<Item = f64> + 'b {
+        self.moves[at].slopes.iter().zip(&before[at].slopes).map(|(slope, error)| slope + SLACK * error)
     }
 
-    fn errors(&self, assumed: &[Errors]) -> Vec<Errors> {
-        let mut errors: Vec<Errors> = Vec::with_capacity(assumed.len());
+    /// The errors that follow from assumed ones.
+    fn errors(&self, before: &[Errors]) -> Vec<Errors> {
+        let mut errors: Vec<Errors> = Vec::with_capacity(before.len());
         let mut passed = vec![0.0; self.network.layers()[0].n_inputs()];
         for (at, layer) in self.network.layers().iter().enumerate() {
-            let squares: f64 = self.inputs(at, assumed).map(|input| input * input).sum();
-            let slopes: Vec<f64> = self.slopes(at, assumed).collect();
+            let squares: f64 = self.inputs(at, before).map(|input| input * input).sum();
+            let slopes: Vec<f64> = self.slopes(at, before).collect();
             let (mut sums, mut on) = (Vec::new(), Vec::new());
             for (unit, &slope) in slopes.iter().enumerate() {
                 let free = layer.row(unit).0.is_empty();
                 // The sparse run moves the bias of a free unit too, with an error of its own.
-                let bias = if free { assumed[at].biases[unit] } else { self.step * slope };
+                let bias = if free { SLACK * before[at].biases[unit] } else { self.step * slope };
                 let own = self.step * slope * squares + bias;
                 let sum = own + layer.terms(unit).map(|(from, w)| w.abs() * passed[from]).sum::<f64>();
                 let passes = if self.twins[at][unit] { own } else { sum };
@@ -188,8 +182,8 @@ impl Bound<'_> {
             });
             errors[at].biases = biases.collect();
             let Some(below) = at.checked_sub(1) else { break };
-            let squares: f64 = self.slopes(at, assumed).map(|slope| slope * slope).sum();
-            let own: Vec<f64> = self.inputs(at, assumed).map(|input| step * input * squares).collect();
+            let squares: f64 = self.slopes(at, before).map(|slope| slope * slope).sum();
+            let own: Vec<f64> = self.inputs(at, before).map(|input| step * input * squares).collect();
             let mut full = own.clone();
             for (unit, error) in passed.iter().enumerate() {
                 layer.terms(unit).for_each(|(to, w)| full[to] += w.abs() * error);
@@ -226,8 +220,10 @@ impl Bound<'_> {
         Perturbation {
             closed: true,
             largest_move: most(&mut (0..errors.len()).map(moved)),
-            bias_error: most(&mut errors.iter().flat_map(|e| e.biases.iter().copied())),
-            output_error: errors.last().map_or(0.0, |outputs| most(&mut outputs.sums.iter().copied())),
+            bias_error: SLACK * most(&mut errors.iter().flat_map(|e| e.biases.iter().copied())),
+            output_error: errors
+                .last()
+                .map_or(0.0, |outputs| SLACK * most(&mut outputs.sums.iter().copied())),
         }
     }
 }

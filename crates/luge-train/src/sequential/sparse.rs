@@ -2,7 +2,7 @@
 
 use luge_net::{LinearLayer, Sequential};
 
-use super::{LayerMoves, Perturbation, Real, SequentialEngine, errors, relu, through_relus};
+use super::{LayerMoves, Perturbation, Real, SequentialEngine, errors, near, relu, through_relus, wide};
 
 /// Propagates forwards and backwards through the weights that are not zero, and trains the biases of units without weights.
 ///
@@ -20,10 +20,8 @@ pub struct SparseSgd<T> {
 
 #[derive(Clone, Debug)]
 struct Layer<T> {
-    /// The weights, in the order of the network's.
-    weights: Vec<T>,
-    /// Where each unit's weights begin.
-    starts: Vec<usize>,
+    /// The weights of each unit, with the inputs that they belong to.
+    terms: Vec<Vec<(usize, T)>>,
     biases: Vec<T>,
     /// The units without weights, which have only a bias.
     free: Vec<usize>,
@@ -40,25 +38,19 @@ struct Layer<T> {
 
 impl<T: Real> Layer<T> {
     fn new(layer: &LinearLayer) -> Self {
-        let near = |values: &[f64]| values.iter().map(|&value| T::near(value)).collect::<Vec<T>>();
         let (n_units, n_inputs) = (layer.n_units(), layer.n_inputs());
         let mut readers = vec![Vec::new(); n_inputs];
-        let mut starts = Vec::with_capacity(n_units);
-        let mut weights = Vec::with_capacity(layer.n_nonzero());
         for unit in 0..n_units {
-            starts.push(weights.len());
-            let (columns, row) = layer.row(unit);
-            weights.extend(near(row));
-            columns.iter().for_each(|&column| readers[column as usize].push(unit));
+            layer.terms(unit).for_each(|(input, _)| readers[input].push(unit));
         }
+        let terms = |unit: usize| layer.terms(unit).map(|(input, weight)| (input, near(weight))).collect();
         Self {
-            weights,
-            starts,
-            biases: near(layer.biases()),
+            terms: (0..n_units).map(terms).collect(),
+            biases: layer.biases().iter().map(|&bias| near(bias)).collect(),
             free: (0..n_units).filter(|&unit| layer.row(unit).0.is_empty()).collect(),
             readers,
-            inputs: vec![T::ZERO; n_inputs],
-            sums: vec![T::ZERO; n_units],
+            inputs: vec![T::zero(); n_inputs],
+            sums: vec![T::zero(); n_units],
             waiting: Vec::new(),
             waits: vec![false; n_units],
             moves: LayerMoves::new(layer),
@@ -86,38 +78,35 @@ impl<T: Real> SparseSgd<T> {
     /// An engine that starts from a network's weights.
     pub fn new(network: &Sequential, rate: f64) -> Self {
         let layers = network.layers().iter().map(Layer::new).collect();
-        Self { layers, rate: T::near(rate), steps: 0, begun: false, network: network.clone() }
+        Self { layers, rate: near(rate), steps: 0, begun: false, network: network.clone() }
     }
 
     /// What training all other weights would have changed so far.
     pub fn perturbation(&self) -> Perturbation {
         let moves: Vec<&LayerMoves> = self.layers.iter().map(|layer| &layer.moves).collect();
-        Perturbation::compute(&self.network, &moves, self.rate.wide(), self.steps)
+        Perturbation::compute(&self.network, &moves, wide(self.rate), self.steps)
     }
 
     fn forward(&mut self, x: &[f64]) -> &[T] {
         let begins = !std::mem::replace(&mut self.begun, true);
         for (input, &x) in x.iter().enumerate() {
-            let x = T::near(x);
+            let x = near(x);
             if begins || x != self.layers[0].inputs[input] {
                 self.layers[0].set_input(input, x);
             }
         }
-        for (at, rows) in self.network.layers().iter().enumerate() {
+        for at in 0..self.layers.len() {
             let (layer, above) = self.layers[at..].split_first_mut().expect("a layer");
             let mut above = above.first_mut();
             if begins {
-                (0..rows.n_units()).for_each(|unit| layer.expect(unit));
+                (0..layer.sums.len()).for_each(|unit| layer.expect(unit));
             }
             let waiting = std::mem::take(&mut layer.waiting);
             for &unit in &waiting {
                 layer.waits[unit] = false;
-                let columns = rows.row(unit).0;
-                let weights = &layer.weights[layer.starts[unit]..][..columns.len()];
-                let mut sum = layer.biases[unit];
-                for (&column, &weight) in columns.iter().zip(weights) {
-                    sum += weight * layer.inputs[column as usize];
-                }
+                let terms = layer.terms[unit].iter();
+                let sum =
+                    terms.fold(layer.biases[unit], |sum, &(at, weight)| sum + weight * layer.inputs[at]);
                 layer.sums[unit] = sum;
                 let value = relu(sum);
                 if let Some(above) = above.as_deref_mut()
@@ -139,21 +128,17 @@ impl<T: Real> SequentialEngine for SparseSgd<T> {
 
     fn step(&mut self, x: &[f64], y: &[f64]) -> f64 {
         let (mut gradient, loss) = errors(self.forward(x), y);
-        for (at, rows) in self.network.layers().iter().enumerate().rev() {
+        for at in (0..self.layers.len()).rev() {
             let (below, layer) = self.layers.split_at_mut(at);
             let layer = &mut layer[0];
-            let mut to_input = vec![T::ZERO; rows.n_inputs()];
-            for (unit, &slope) in gradient.iter().enumerate().filter(|(_, slope)| **slope != T::ZERO) {
+            let mut to_input = vec![T::zero(); layer.inputs.len()];
+            for (unit, &slope) in gradient.iter().enumerate().filter(|(_, slope)| **slope != T::zero()) {
                 layer.moves.note_slope(unit, slope);
-                let columns = rows.row(unit).0;
-                let weights = &layer.weights[layer.starts[unit]..][..columns.len()];
-                for (&column, &weight) in columns.iter().zip(weights) {
-                    to_input[column as usize] += slope * weight;
-                }
+                layer.terms[unit].iter().for_each(|&(input, weight)| to_input[input] += slope * weight);
             }
             for at in 0..layer.free.len() {
                 let unit = layer.free[at];
-                if gradient[unit] != T::ZERO {
+                if gradient[unit] != T::zero() {
                     layer.biases[unit] -= self.rate * gradient[unit];
                     layer.expect(unit);
                 }
@@ -168,10 +153,10 @@ impl<T: Real> SequentialEngine for SparseSgd<T> {
     }
 
     fn output(&mut self, x: &[f64]) -> Vec<f64> {
-        self.forward(x).iter().map(|output| output.wide()).collect()
+        self.forward(x).iter().map(|&output| wide(output)).collect()
     }
 
     fn biases(&self, layer: usize) -> Vec<f64> {
-        self.layers[layer].biases.iter().map(|bias| bias.wide()).collect()
+        self.layers[layer].biases.iter().map(|&bias| wide(bias)).collect()
     }
 }

@@ -90,7 +90,7 @@ impl SituationCheck<'_> {
                 weights.fill(0.0);
                 around.vertices.iter().for_each(|&(vertex, weight)| weights[vertex] = weight);
             }
-            for (&row, track) in table.rows().iter().zip(&around.tracks) {
+            for (&row, track) in table.rows.iter().zip(&around.tracks) {
                 for (block, numbers) in blocks.iter().zip(track) {
                     let of_row = row * LOCAL_COLUMNS..(row + 1) * LOCAL_COLUMNS;
                     if let Some(shown) = block.and_then(|block| weights[block].data.get_mut(of_row)) {
@@ -99,8 +99,8 @@ impl SituationCheck<'_> {
                 }
             }
         }
-        for (&row, [cells, _]) in table.rows().iter().zip(&before.tracks) {
-            if let (Some(at), Some(input)) = (row.checked_sub(table.n_trained()), self.inputs.first_mut()) {
+        for (&row, [cells, _]) in table.rows.iter().zip(&before.tracks) {
+            if let (Some(at), Some(input)) = (row.checked_sub(table.n_trained), self.inputs.first_mut()) {
                 input.data[at * LOCAL_COLUMNS..(at + 1) * LOCAL_COLUMNS].copy_from_slice(cells);
             }
         }

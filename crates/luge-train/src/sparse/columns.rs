@@ -125,23 +125,8 @@ impl Action {
 /// The most vertices whose actions are stored.
 const MAX_ACTIONS: usize = 1 << 16;
 
-/// The actions of all vertices: stored if there are few enough, otherwise computed on demand.
-#[derive(Clone, Debug)]
-pub(super) struct Actions {
-    kept: Vec<Action>,
-    slides: Option<Slides>,
-}
-
-impl Actions {
-    pub(super) fn new(table: &VertexTable, slides: Option<Slides>) -> Self {
-        let n = if table.n_vertices() <= MAX_ACTIONS { table.n_vertices() } else { 0 };
-        let kept = (0..n).map(|vertex| Action::of(table, slides.as_ref(), vertex)).collect();
-        Self { kept, slides }
-    }
-
-    /// The action of a vertex.
-    #[inline(always)]
-    pub(super) fn at(&self, table: &VertexTable, vertex: usize) -> Action {
-        self.kept.get(vertex).copied().unwrap_or_else(|| Action::of(table, self.slides.as_ref(), vertex))
-    }
+/// The actions of all vertices if there are few enough to be stored; otherwise they are computed on demand.
+pub(super) fn stored_actions(table: &VertexTable, slides: Option<&Slides>) -> Vec<Action> {
+    let n = if table.n_vertices <= MAX_ACTIONS { table.n_vertices } else { 0 };
+    (0..n).map(|vertex| Action::of(table, slides, vertex)).collect()
 }

@@ -1,10 +1,8 @@
 //! The part of an extended network outside its landscape: labels, switches, carrier, squared error.
 
-use std::cell::Cell;
-
 use luge_net::{
     Carrier, Network, NodeId, OutputWiring, ParameterId, SparseLayers, Values, Weights, bias_rows,
-    evaluate_changing_rows, evaluate_node, faults,
+    changing_rows, evaluate_node, evaluate_rows, faults,
 };
 
 use crate::{PackedCells, TrainError, snapshot::written_cells};
@@ -29,12 +27,9 @@ pub(crate) struct OutputStage<'n> {
 enum CarrierState {
     /// The label and the target of the first entry, which carries the loss, and the squares of all other residuals.
     Offset { first: f64, target: f64, others: f64 },
-    /// The direction f, and a cache of results, because without drift a landscape's loss has few values.
-    Direction { f: Vec<f64>, recent: Vec<Cell<(u64, Carried)>> },
+    /// The direction f.
+    Direction(Vec<f64>),
 }
-
-/// The size of that cache.
-const N_RECENT: usize = 64;
 
 /// The network's loss, and its derivative by the landscape's loss, which scales the landscape's gradient.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -60,20 +55,12 @@ impl<'n> OutputStage<'n> {
 
     /// Whether the labels have not been copied yet. Then the output is z itself.
     pub(crate) fn waiting(&self) -> Result<bool, TrainError> {
-        match self.initial {
-            1.0 => Ok(true),
-            0.0 => Ok(false),
-            open => Err(TrainError::Between { switch: "initial", open }),
-        }
+        is_open("initial", self.initial)
     }
 
     /// Whether the output is that of the primary network.
     pub(crate) fn finished(&self, landscape: f64) -> Result<bool, TrainError> {
-        match self.wiring.running.at(landscape) {
-            1.0 => Ok(false),
-            0.0 => Ok(true),
-            open => Err(TrainError::Between { switch: "running", open }),
-        }
+        is_open("running", self.wiring.running.at(landscape)).map(|running| !running)
     }
 
     /// Whether the output is the carrier alone.
@@ -114,17 +101,7 @@ impl<'n> OutputStage<'n> {
                     gain: residual / faults::number("gain of the offset", root, 2.0 * root),
                 }
             }
-            CarrierState::Direction { f, recent } => {
-                let bits = landscape.to_bits();
-                let place = &recent[(bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize];
-                let (known, carried) = place.get();
-                if known == bits {
-                    return carried;
-                }
-                let carried = self.carry_along(f, root);
-                place.set((bits, carried));
-                carried
-            }
+            CarrierState::Direction(f) => self.carry_along(f, root),
         }
     }
 
@@ -151,12 +128,7 @@ impl<'n> OutputStage<'n> {
     /// The rows of hidden cells that depend on labels or inputs, for the current labels; `None` for all other rows.
     pub(crate) fn changed_cells(&self, layers: &SparseLayers) -> Vec<Option<PackedCells>> {
         let Some(node) = layers.fixed_cells else { return Vec::new() };
-        let mut rows = vec![None; self.network.node(node).shape.rows];
-        let see = |row: usize, _, numbers: &[f64]| {
-            rows[row].get_or_insert_with(PackedCells::default).extend(numbers);
-        };
-        evaluate_changing_rows(self.network, &self.weights(None), &self.inputs, node, see);
-        rows.iter().map(|row| row.as_ref().map(PackedCells::without_blank_end)).collect()
+        changed_rows(self.network, &self.weights(None), &self.inputs, node)
     }
 
     fn weights<'a>(&'a self, tapes: Option<Tapes<'a>>) -> Held<'a> {
@@ -174,11 +146,19 @@ impl<'n> OutputStage<'n> {
                 others: residuals[1..].iter().map(|r| r * r).sum(),
             },
             Carrier::Direction(node) => {
-                let f = evaluate_node(self.network, &self.weights(None), &self.inputs, node).data;
-                let nothing = (f64::NAN.to_bits(), Carried { loss: f64::NAN, gain: f64::NAN });
-                CarrierState::Direction { f, recent: vec![Cell::new(nothing); N_RECENT] }
+                let weights = self.weights(None);
+                CarrierState::Direction(evaluate_node(self.network, &weights, &self.inputs, node).data)
             }
         };
+    }
+}
+
+/// Whether a switch is open; an error if it is half open.
+fn is_open(switch: &'static str, open: f64) -> Result<bool, TrainError> {
+    match open {
+        1.0 => Ok(true),
+        0.0 => Ok(false),
+        _ => Err(TrainError::Between { switch, open }),
     }
 }
 
@@ -189,10 +169,24 @@ pub(crate) fn fixed_rows(
     inputs: &[Values],
     node: NodeId,
 ) -> Vec<PackedCells> {
-    let mut rows = vec![PackedCells::default(); network.node(node).shape.rows];
-    bias_rows(network, node).for_each(|(row, biases)| rows[row] = written_cells(&biases, 0));
-    evaluate_changing_rows(network, weights, inputs, node, |row, _, numbers| rows[row].extend(numbers));
-    rows.iter().map(PackedCells::without_blank_end).collect()
+    let mut rows = changed_rows(network, weights, inputs, node);
+    let constants = bias_rows(network, node);
+    constants.for_each(|(row, biases)| rows[row] = Some(written_cells(&biases, 0).without_blank_end()));
+    rows.into_iter().flatten().collect()
+}
+
+/// Those of them that depend on weights or inputs; `None` for all other rows.
+fn changed_rows(
+    network: &Network,
+    weights: &(impl Weights + ?Sized),
+    inputs: &[Values],
+    node: NodeId,
+) -> Vec<Option<PackedCells>> {
+    let mut rows = vec![None; network.node(node).shape.rows];
+    evaluate_rows(network, weights, inputs, (node, changing_rows(network, node)), |row, _, numbers| {
+        rows[row].get_or_insert_with(PackedCells::default).extend(numbers);
+    });
+    rows.iter().map(|row| row.as_ref().map(PackedCells::without_blank_end)).collect()
 }
 
 /// The layers, and a function that returns the value of a cell of a track.
@@ -214,7 +208,7 @@ impl Weights for Held<'_> {
             return 0.0;
         };
         let cols = self.network.parameters()[id.index()].shape.cols;
-        let track = layers.table.rows().iter().position(|&row| row == position / cols);
+        let track = layers.table.rows.iter().position(|&row| row == position / cols);
         track.map_or(0.0, |track| cell(track, (position % cols) as i64))
     }
 }

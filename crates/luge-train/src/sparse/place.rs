@@ -18,18 +18,15 @@ impl Place {
     /// Whether the saturated copy is 1 on this vertex and 0 on all others.
     #[inline]
     pub(super) fn clear(&self) -> bool {
-        self.is_exact() || self.is_clear()
+        self.is_exact()
+            || saturate_01(self.weight).total_cmp(&1.0).is_eq()
+                && self.others.iter().all(|&(_, weight)| saturate_01(weight).total_cmp(&0.0).is_eq())
     }
 
     /// Whether all the weight is on one vertex, exactly.
     #[inline]
     fn is_exact(&self) -> bool {
         self.others.is_empty() && self.weight.to_bits() == 1.0_f64.to_bits()
-    }
-
-    fn is_clear(&self) -> bool {
-        saturate_01(self.weight).total_cmp(&1.0).is_eq()
-            && self.others.iter().all(|&(_, weight)| saturate_01(weight).total_cmp(&0.0).is_eq())
     }
 
     /// |x - e_to|^2.

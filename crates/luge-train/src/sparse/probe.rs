@@ -30,9 +30,9 @@ impl Sparse<'_> {
     /// their gradients, and the result is read from the weights.
     pub(crate) fn probe(&mut self, vertex: usize, here: u32, ahead: u32) -> Result<Probed, TrainError> {
         let table = &self.layers.table;
-        for (i, (tape, &row)) in self.tapes.rows.iter_mut().zip(table.rows()).enumerate() {
+        for (i, (tape, &row)) in self.tapes.rows.iter_mut().zip(&table.rows).enumerate() {
             let beside = symbol(ahead, i);
-            tape.reset([beside, symbol(here, i), beside], row < table.n_trained());
+            tape.reset([beside, symbol(here, i), beside], row < table.n_trained);
         }
         self.place = Place { vertex, weight: 1.0, others: Vec::new() };
         self.tapes.unsettle();

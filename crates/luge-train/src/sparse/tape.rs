@@ -244,20 +244,26 @@ impl Tape {
     }
 
     /// Reads the cell under the head, compares it with the symbol to be written (`None`: the symbol that is read), and reads
-    /// the cell where the head will be.
+    /// the cell where the head will be; cells and heads are `SATURATED` copies, or the weights themselves. `None` if a copy
+    /// is not saturated.
     #[inline(always)]
-    pub(crate) fn look(&mut self, next: Option<f64>, offset: i64) -> Look {
+    pub(crate) fn look<const SATURATED: bool>(&mut self, next: Option<f64>, offset: i64) -> Option<Look> {
         self.offset = offset;
-        let Some(cell) = self.head.only() else { return self.look_wide(next) };
-        let (before, here, after) = self.cells.around(cell);
+        let Some(cell) = self.head.only() else {
+            return if SATURATED { self.look_saturated_wide(next) } else { Some(self.look_wide(next)) };
+        };
+        let copy = |value: f64| if SATURATED { saturate_11(value) } else { value };
+        let (before, value, after) = self.cells.around(cell);
+        let here = copy(value);
         let next = next.unwrap_or(here);
-        self.residual = here - next;
         let (ahead, moved) = match offset {
             0 => (next, 0.0),
-            1 => (if faults::planted("read before the move") { here } else { after }, 2.0),
-            _ => (before, 2.0),
+            1 => (if faults::planted("read before the move") { here } else { copy(after) }, 2.0),
+            _ => (copy(before), 2.0),
         };
-        Look { residual: self.residual, ahead, moved }
+        self.residual = value - next;
+        let is_clear = !SATURATED || is_symbol(here) && is_symbol(ahead);
+        is_clear.then_some(Look { residual: self.residual, ahead, moved })
     }
 
     #[inline(never)]
@@ -313,46 +319,29 @@ impl Tape {
         self.head = trimmed(low, &moved.collect::<Vec<_>>());
     }
 
-    /// As [`look`](Self::look), with saturated copies of cells and head; `None` if a copy is not saturated.
-    #[inline]
-    pub(crate) fn look_saturated(&mut self, next: Option<f64>, offset: i64) -> Option<Look> {
-        let Some(cell) = self.head.only() else { return self.look_saturated_wide(next, offset) };
-        let (before, value, after) = self.cells.around(cell);
-        let here = saturate_11(value);
-        let next = next.unwrap_or(here);
-        let (ahead, moved) = match offset {
-            0 => (next, 0.0),
-            1 => (saturate_11(after), 2.0),
-            _ => (saturate_11(before), 2.0),
-        };
-        (self.offset, self.residual) = (cell + offset, value - next);
-        (is_symbol(here) && is_symbol(ahead)).then_some(Look { residual: self.residual, ahead, moved })
-    }
-
     #[inline(never)]
-    fn look_saturated_wide(&mut self, next: Option<f64>, offset: i64) -> Option<Look> {
+    fn look_saturated_wide(&mut self, next: Option<f64>) -> Option<Look> {
         let (first, end) = (self.head.first, self.head.end());
         self.cells.hold(first - 1, end);
         let cell = self.saturated_head()?;
         let here = saturate_11(self.cells.at(cell));
         let next = next.unwrap_or(here);
-        let target = cell + offset;
-        let ahead = if offset == 0 { next } else { saturate_11(self.cells.at(target)) };
-        self.offset = target;
+        let target = cell + self.offset;
+        let ahead = if self.offset == 0 { next } else { saturate_11(self.cells.at(target)) };
         self.residual = self.cells.at(cell) - next;
         let distance = |cell: i64| self.head.at(cell) - f64::from(u8::from(cell == target));
         let moved = (first - 1..=end).map(distance).map(|r| r * r).sum();
         (is_symbol(here) && is_symbol(ahead)).then_some(Look { residual: self.residual, ahead, moved })
     }
 
-    /// As [`step`](Self::step), after [`look_saturated`](Self::look_saturated).
+    /// As [`step`](Self::step), after a look at saturated copies.
     #[inline]
     pub(crate) fn step_saturated(&mut self, gain: f64) -> Option<f64> {
         let cell = self.saturated_head()?;
         if self.trained {
             *self.cells.weight_mut(cell) -= gain * self.residual;
         }
-        let target = self.offset;
+        let target = cell + self.offset;
         if gain.to_bits() == ONE && self.head.only().is_some() {
             self.head.first = target;
         } else if self.head.only() != Some(target) {

@@ -62,7 +62,8 @@ impl Tapes {
         let (mut pulling, mut pull, mut most) = (0, 0.0, slides.twice_read * unseen);
         for i in tracks::<ONE>(busy) {
             let tape = &mut self.rows[i];
-            let Look { residual, ahead, moved } = tape.look(action.left_behind(i), action.offset(i));
+            let look = tape.look::<false>(action.left_behind(i), action.offset(i));
+            let Some(Look { residual, ahead, moved }) = look else { unreachable!("weights are no copies") };
             writes += residual * residual;
             moves += moved;
             let seen = action.looks_at >> i & 1 == 1;
@@ -90,7 +91,7 @@ impl Tapes {
         // A settled tape reads the same symbol again.
         let (mut squares, mut ahead) = (0.0, self.under);
         for i in tracks::<ONE>(busy) {
-            let look = self.rows[i].look_saturated(action.left_behind(i), action.offset(i))?;
+            let look = self.rows[i].look::<true>(action.left_behind(i), action.offset(i))?;
             squares += look.residual * look.residual + look.moved;
             ahead = ahead & !(1 << i) | u32::from(look.ahead > 0.0) << i;
         }

@@ -56,8 +56,8 @@ pub struct SizeClaim {
 impl SizeClaim {
     /// Compares an extended network without its primary network with the corollary; `n_labels` is n m.
     pub fn of_extended(extended: &Extended, normal: &NormalForm, n_cells: usize, n_labels: usize) -> Self {
-        let layers = Layers::up_to(extended.network(), extended.nodes().out);
-        let layers = layers.without(|node| extended.is_primary(node));
+        let out = extended.nodes.out;
+        let layers = Layers::up_to(extended.network(), out, |node| extended.is_primary(node));
         Self::about(extended.kind(), normal, n_cells, n_labels, &layers)
     }
 

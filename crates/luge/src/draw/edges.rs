@@ -278,6 +278,6 @@ impl<'p> OutgoingEdges<'p> {
         parameters[0].data.iter_mut().for_each(|weight| *weight *= kept);
         let others = weights.iter().filter(|(vertex, _)| *vertex != self.from);
         others.for_each(|&(vertex, weight)| parameters[0].data[vertex] += weight);
-        evaluate_frozen(self.landscape.network(), &parameters, &self.inputs, &self.here).loss()
+        evaluate_frozen(self.landscape.network(), &parameters, &self.inputs, Some(&self.here)).loss()
     }
 }

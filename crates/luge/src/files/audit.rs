@@ -276,15 +276,15 @@ impl Audit<'_> {
 
     fn labels(&self, parameters: &[SparseValues]) -> Claim {
         let (extended, labels) = (self.prepared.extended(), &self.prepared.table().labels.data);
-        let expected: Vec<f64> = labels.iter().map(|y| y - extended.label_offset()).collect();
-        let same = n_same_bits(&parameters[extended.labels().index()].to_values().data, &expected);
+        let expected: Vec<f64> = labels.iter().map(|y| y - extended.label_offset).collect();
+        let same = n_same_bits(&parameters[extended.labels.index()].to_values().data, &expected);
         Claim::new(same == labels.len(), format!("{same} of {} bit for bit", labels.len()))
     }
 
     fn output(&self, parameters: &[SparseValues]) -> Claim {
         let Self { model, prepared, simulated } = self;
         let network = prepared.extended().network();
-        let nodes = [prepared.extended().nodes().out, network.loss()];
+        let nodes = [prepared.extended().nodes.out, network.loss()];
         let end = evaluate_some(network, parameters, &prepared.inputs(), &nodes);
         let predictor = Predictor::new(prepared.primary(), simulated.theta.clone());
         let predicted = predictor.predict(&prepared.table().features).data;

@@ -62,11 +62,11 @@ impl Serialize for Number {
 
 /// Exports an extended network, with the parameters that training starts from.
 pub fn graph(extended: &Extended) -> impl Serialize {
-    let (nodes, vertex) = (extended.nodes(), extended.vertex());
+    let (nodes, vertex) = (extended.nodes, extended.vertex());
     object! {
         #[serde(flatten)]
         graph: whole(extended.network(), VERSION, extended.initial(), (nodes.theta, nodes.out), vertex),
-        stop: object! { loss_at_most: Number(extended.stop()), not_before: Extended::FIRST_STOP },
+        stop: object! { loss_at_most: Number(extended.bounds().stop), not_before: Extended::FIRST_STOP },
     }
 }
 
@@ -162,16 +162,16 @@ fn attributes(network: &Network, op: &Op) -> Option<Attributes> {
 fn format_fields(format: NumberFormat) -> FormatFields {
     match format {
         NumberFormat::Fixed(fixed) => FormatFields::Fixed {
-            integer_bits: fixed.n_integer(),
-            fraction_bits: fixed.n_fraction(),
-            negatives: match fixed.negatives() {
+            integer_bits: fixed.n_integer,
+            fraction_bits: fixed.n_fraction,
+            negatives: match fixed.negatives {
                 Negatives::TwosComplement => "twos-complement",
                 Negatives::SignMagnitude => "sign-magnitude",
             },
         },
         NumberFormat::Float(float) => FormatFields::Float {
-            exponent_bits: float.n_exponent(),
-            mantissa_bits: float.n_mantissa(),
+            exponent_bits: float.n_exponent,
+            mantissa_bits: float.n_mantissa,
             bias: float.bias(),
         },
     }

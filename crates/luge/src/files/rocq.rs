@@ -129,12 +129,12 @@ pub fn extended(extended: &Extended) -> Option<ProofExport> {
     let joint = format!("JointClaim {claim} {sides} {}", joint.join(" "));
     let read_only = layers.fixed_cells?;
     let wires = quantized(network, read_only)
-        .and_then(|(format, x)| wires(network, (read_only, extended.nodes().theta), format, x));
+        .and_then(|(format, x)| wires(network, (read_only, extended.nodes.theta), format, x));
     let (theorem, claim) = match wires {
         Some(wires) => {
             let model = format!("ModelClaim ({joint})\n  {wires}");
             if affine_layers(extended) {
-                (Theorem::Stopping, format!("StopClaim ({model})\n  {}", number(extended.stop())))
+                (Theorem::Stopping, format!("StopClaim ({model})\n  {}", number(extended.bounds().stop)))
             } else {
                 (Theorem::Model, model)
             }
@@ -443,12 +443,12 @@ fn number_format(format: NumberFormat) -> String {
     match format {
         NumberFormat::Fixed(fixed) => format!(
             "(Fixed {} {} {})",
-            fixed.n_integer(),
-            fixed.n_fraction(),
-            fixed.negatives() == Negatives::SignMagnitude
+            fixed.n_integer,
+            fixed.n_fraction,
+            fixed.negatives == Negatives::SignMagnitude
         ),
         NumberFormat::Float(float) => {
-            format!("(Float {} {} ({}))", float.n_exponent(), float.n_mantissa(), float.bias())
+            format!("(Float {} {} ({}))", float.n_exponent, float.n_mantissa, float.bias())
         }
     }
 }

@@ -91,7 +91,7 @@ pub fn of_training(prepared: &PreparedTraining, report: &TrainingReport) -> impl
         #[serde(flatten)]
         report: report,
         answer: Answer::of_training(prepared, report),
-        b_stop: prepared.extended().stop(),
+        b_stop: prepared.extended().bounds().stop,
         landscape: options.landscape.word(),
         carrier: options.carrier.word(),
         bits: options.bits.word(),

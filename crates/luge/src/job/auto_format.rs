@@ -132,7 +132,7 @@ impl StreamJob {
                 StreamLandscape::Plain => self.prepare().is_ok_and(|prepared| prepared.overflows()),
                 StreamLandscape::Mlp => self.circuit_overflows(),
             }
-            && let Some(wider) = format(fixed.n_integer() + 1, fixed.n_fraction())
+            && let Some(wider) = format(fixed.n_integer + 1, fixed.n_fraction)
         {
             choice.format = wider;
             self.options.format = wider;

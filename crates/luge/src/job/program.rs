@@ -48,8 +48,8 @@ pub enum ProgramError {
 /// If programs cannot compute with the format.
 pub fn sizes(format: NumberFormat, n_features: usize, n_labels: usize) -> Result<Sizes, ProgramError> {
     match format {
-        NumberFormat::Fixed(fixed) if fixed.negatives() == Negatives::TwosComplement => {
-            Ok(Sizes { n_features, n_labels, integer: fixed.n_integer(), fraction: fixed.n_fraction() })
+        NumberFormat::Fixed(fixed) if fixed.negatives == Negatives::TwosComplement => {
+            Ok(Sizes { n_features, n_labels, integer: fixed.n_integer, fraction: fixed.n_fraction })
         }
         format => Err(ProgramError::Format(format)),
     }

@@ -56,7 +56,7 @@ impl Theta {
     /// primary networks, which are not part of the MLP.
     pub(super) fn readout(&self, shape: Option<SampleShape>) -> Option<Readout> {
         let n_fraction = match self.format {
-            NumberFormat::Fixed(fixed) => fixed.n_fraction(),
+            NumberFormat::Fixed(fixed) => fixed.n_fraction,
             _ => return None,
         };
         let shape = shape.filter(|shape| shape.n_labels == self.primary.n_outputs())?;

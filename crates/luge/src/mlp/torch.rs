@@ -121,7 +121,7 @@ impl<'p> TorchExport<'p> {
         let levels = if bits { [-1.0, 1.0] } else { [0.0, 1.0] };
         let theta = prepared.theta.as_ref();
         let fraction = |format: NumberFormat| match format {
-            NumberFormat::Fixed(fixed) => fixed.n_fraction(),
+            NumberFormat::Fixed(fixed) => fixed.n_fraction,
             _ => 0,
         };
         // `steps`: when the circuit halts on the stream that Luge used. `levels`: the numbers for the bits of a parity.

@@ -345,7 +345,7 @@ impl<'a> StreamChecker<'a> {
             let after = engine.cell(layers, tape, was);
             let symbol = sign(bit(self.made.from.1 ^ changed as u32));
             rule.moved("cell", tape, (self.before.under[tape], after), symbol)?;
-            let place = layers.table.rows()[tape] * self.prepared.window.n_cells + was;
+            let place = layers.table.rows[tape] * self.prepared.window.n_cells + was;
             self.cells[place] = after;
         }
         let cell = engine.cell(layers, tape, column);

@@ -47,12 +47,12 @@ impl<'n> AnyEngine<'n> {
     /// Returns the nonzero weights of the vertices, or of a head.
     pub(super) fn row(&self, layers: &StreamLayers, tape: Option<usize>) -> Cow<'_, [(usize, f64)]> {
         match (self, tape) {
-            (Self::Sparse(engine), None) => Cow::Borrowed(engine.vertices()),
-            (Self::Sparse(engine), Some(tape)) => Cow::Borrowed(engine.head_weights(tape)),
+            (Self::Sparse(engine), None) => Cow::Borrowed(&engine.vertices),
+            (Self::Sparse(engine), Some(tape)) => Cow::Borrowed(&engine.heads[layers.table.rows[tape]]),
             (Self::Dense(_, weights), tape) => {
                 let row = match tape {
                     None => &weights[layers.vertex.index()].data[..],
-                    Some(tape) => weights[layers.head.index()].row(layers.table.rows()[tape]),
+                    Some(tape) => weights[layers.head.index()].row(layers.table.rows[tape]),
                 };
                 Cow::Owned(row.iter().copied().enumerate().filter(|w| w.1 != 0.0).collect())
             }
@@ -64,8 +64,8 @@ impl<'n> AnyEngine<'n> {
         match self {
             Self::Sparse(engine) => engine.cell(tape, column),
             Self::Dense(_, weights) => {
-                let (row, cells) = (layers.table.rows()[tape], &weights[layers.cells.index()]);
-                if row < layers.table.n_trained() { cells.row(row)[column] } else { 0.0 }
+                let (row, cells) = (layers.table.rows[tape], &weights[layers.cells.index()]);
+                if row < layers.table.n_trained { cells.row(row)[column] } else { 0.0 }
             }
         }
     }
@@ -73,7 +73,7 @@ impl<'n> AnyEngine<'n> {
     /// Returns all cells that are weights, row by row.
     pub(super) fn cells(&self, layers: &StreamLayers) -> &[f64] {
         match self {
-            Self::Sparse(engine) => engine.cells(),
+            Self::Sparse(engine) => &engine.cells,
             Self::Dense(_, weights) => &weights[layers.cells.index()].data,
         }
     }
@@ -81,7 +81,7 @@ impl<'n> AnyEngine<'n> {
     /// Returns the memory of a batch.
     pub(super) fn memory(&self, layers: &StreamLayers) -> &[f64] {
         match self {
-            Self::Sparse(engine) => engine.memory(),
+            Self::Sparse(engine) => &engine.memory,
             Self::Dense(_, weights) => &weights[layers.memory.index()].data,
         }
     }
@@ -89,7 +89,7 @@ impl<'n> AnyEngine<'n> {
     /// Returns z.
     pub(super) fn labels(&self, layers: &StreamLayers) -> &[f64] {
         match self {
-            Self::Sparse(engine) => engine.labels(),
+            Self::Sparse(engine) => &engine.labels,
             Self::Dense(_, weights) => &weights[layers.labels.index()].data,
         }
     }

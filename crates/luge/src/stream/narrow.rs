@@ -58,8 +58,8 @@ impl<'a> NarrowNetworks<'a> {
         let (window, half) = (&self.prepared.window, self.n_cells / 2);
         let last = window.n_cells - self.n_cells;
         let mut starts = vec![0; columns.len()];
-        for (tape, (&row, &at)) in self.layers.table.rows().iter().zip(columns).enumerate() {
-            starts[row] = if row < self.layers.table.n_trained() {
+        for (tape, (&row, &at)) in self.layers.table.rows.iter().zip(columns).enumerate() {
+            starts[row] = if row < self.layers.table.n_trained {
                 at.saturating_sub(half).min(last)
             } else if tape == self.prepared.learner.data_track().index() {
                 let start = usize::try_from(-MARGIN - window.first[tape]).ok()?;
@@ -75,7 +75,7 @@ impl<'a> NarrowNetworks<'a> {
 
     /// Returns the narrow network whose rows begin with these columns; `None` if it is not a part of the whole network.
     pub(super) fn part(&self, starts: &[usize]) -> Option<NarrowNetwork<'_>> {
-        let rows = starts[self.layers.table.n_trained()..].iter().enumerate();
+        let rows = starts[self.layers.table.n_trained..].iter().enumerate();
         let cells =
             |(at, &start): (usize, &usize)| &self.layers.fixed_cells.row(at)[start..start + self.n_cells];
         let fixed: Vec<f64> = rows.flat_map(cells).copied().collect();
@@ -90,8 +90,8 @@ impl<'a> NarrowNetworks<'a> {
 
     fn build(&self, starts: &[usize]) -> Option<StreamNetwork> {
         let Self { prepared, layers, n_cells, .. } = *self;
-        let first = layers.table.rows().iter().zip(&prepared.window.first).map(|(&row, &first)| {
-            if row < layers.table.n_trained() { -MARGIN } else { first + starts[row] as i64 }
+        let first = layers.table.rows.iter().zip(&prepared.window.first).map(|(&row, &first)| {
+            if row < layers.table.n_trained { -MARGIN } else { first + starts[row] as i64 }
         });
         let window = Window { first: first.collect(), n_cells };
         let constants = prepared.network.constants;
@@ -104,7 +104,7 @@ impl<'a> NarrowNetworks<'a> {
         let network = super::network(&prepared.learner, &*prepared.primary, &options, parts, None).ok()?;
         let narrow = stream_layers(&network.network).ok()?;
         // In these columns the constants and the memory's bits must be those of the whole network.
-        for (at, &start) in starts[layers.table.n_trained()..].iter().enumerate() {
+        for (at, &start) in starts[layers.table.n_trained..].iter().enumerate() {
             let whole = &layers.fixed_cells.row(at)[start..start + n_cells];
             let in_row = |place: usize, width: usize| (place / width == at).then_some(place % width);
             let places = layers.places.iter().zip(&narrow.places).all(|(&whole, &narrow)| {

@@ -8,7 +8,7 @@ use super::engine::AnyEngine;
 
 /// Takes a snapshot of an engine at a step, with the digest of the vertices visited so far.
 pub(super) fn of(engine: &AnyEngine<'_>, layers: &StreamLayers, (step, path): (u64, u64)) -> Snapshot {
-    let n_trained = layers.table.n_trained();
+    let n_trained = layers.table.n_trained;
     let n_cells = engine.cells(layers).len() / n_trained.max(1);
     let tape = |(tape, &row): (usize, &usize)| {
         let cells = if row < n_trained { &engine.cells(layers)[row * n_cells..][..n_cells] } else { &[] };
@@ -22,7 +22,7 @@ pub(super) fn of(engine: &AnyEngine<'_>, layers: &StreamLayers, (step, path): (u
     let mut vertices = engine.row(layers, None).into_owned();
     vertices.sort_by_key(|&(vertex, _)| vertex);
     let labels = [engine.labels(layers), engine.memory(layers)].concat();
-    let tapes = layers.table.rows().iter().enumerate().map(tape).collect();
+    let tapes = layers.table.rows.iter().enumerate().map(tape).collect();
     Snapshot { step, path, vertices, labels, tapes }.trimmed()
 }
 
@@ -35,7 +35,7 @@ pub(super) fn weights(
     let mut all = network.initial.clone();
     let (z, memory) = (layers.labels.index(), layers.memory.index());
     let (labels, held) = snapshot.labels.split_at_checked(all[z].data.len())?;
-    if held.len() != all[memory].data.len() || snapshot.tapes.len() != layers.table.rows().len() {
+    if held.len() != all[memory].data.len() || snapshot.tapes.len() != layers.table.rows.len() {
         return None;
     }
     all[z].data.copy_from_slice(labels);
@@ -47,7 +47,7 @@ pub(super) fn weights(
     for &(at, weight) in &snapshot.vertices {
         *all[vertex].data.get_mut(at)? = weight;
     }
-    for (&row, tape) in layers.table.rows().iter().zip(&snapshot.tapes) {
+    for (&row, tape) in layers.table.rows.iter().zip(&snapshot.tapes) {
         let mut put = |block: usize, first: i64, numbers: &mut dyn Iterator<Item = f64>| {
             let n_columns = all[block].shape.cols;
             (first..).zip(numbers).try_for_each(|(column, number)| {
@@ -57,7 +57,7 @@ pub(super) fn weights(
             })
         };
         put(head, tape.head_first, &mut tape.head.iter().copied())?;
-        if row < layers.table.n_trained() {
+        if row < layers.table.n_trained {
             put(cells, tape.first, &mut tape.cells.iter())?;
         }
     }

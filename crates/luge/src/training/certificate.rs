@@ -133,7 +133,7 @@ fn loss_bounds(prepared: &PreparedTraining, record: &RunStats) -> Claim {
         figures.push_str(if record.rose { "; the loss rose" } else { "; never rising" });
     }
     let highest = final_loss(prepared.primary(), prepared.layout());
-    if prepared.extended().stop() < highest {
+    if prepared.extended().bounds().stop < highest {
         let more = format!(
             "; other labels can end with losses up to {highest:.4e}, on which training need not stop"
         );
@@ -173,7 +173,7 @@ fn agrees(
     x: &Values,
 ) -> bool {
     let inputs = [x.clone(), prepared.table().labels.clone()];
-    let out = [prepared.extended().nodes().out];
+    let out = [prepared.extended().nodes.out];
     let whole = evaluate_some(prepared.extended().network(), parameters, &inputs, &out);
     same_bits(&whole[0].data, &predictor.predict(x).data)
 }
@@ -188,7 +188,7 @@ fn random_features(prepared: &PreparedTraining, shape: Shape, generator: &mut Ch
 
 fn no_gradient_through_primary(prepared: &PreparedTraining) -> Claim {
     let extended = prepared.extended();
-    let own = |id| id == extended.nodes().theta || extended.is_primary(id);
+    let own = |id| id == extended.nodes.theta || extended.is_primary(id);
     no_gradient(extended.network(), own, "theta and f_theta")
 }
 

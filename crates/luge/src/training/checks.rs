@@ -26,7 +26,7 @@ impl PreparedTraining {
     /// The initial weights with the labels copied into z.
     fn after_first_step(&self) -> Vec<SparseValues> {
         let mut weights = self.extended().initial().to_vec();
-        let labels = &mut weights[self.extended().labels().index()];
+        let labels = &mut weights[self.extended().labels.index()];
         *labels = Values::new(labels.shape, self.copied_labels.clone()).into();
         weights
     }
@@ -34,7 +34,7 @@ impl PreparedTraining {
     /// Checks that labels reach only the residual of the loss, and features only hidden tapes and the primary network.
     pub(super) fn inputs_are_confined(&self) -> Result<(), Unrecognised> {
         let (extended, network) = (self.extended(), self.extended().network());
-        let nodes = extended.nodes();
+        let nodes = extended.nodes;
         let through: Vec<NodeId> = match (network.sparse_layers(), extended.kind()) {
             (Ok(layers), _) => {
                 layers.fixed_cells.into_iter().chain(layers.output.map(|output| output.primary)).collect()
@@ -59,7 +59,7 @@ impl PreparedTraining {
             block.others().is_empty() && block.common().total_cmp(&value).is_eq()
         };
         let cells = extended.network().sparse_layers().ok().and_then(|layers| layers.cells);
-        (is(&initial[extended.labels().index()], 0.0), cells.is_some_and(|id| is(&initial[id.index()], -1.0)))
+        (is(&initial[extended.labels.index()], 0.0), cells.is_some_and(|id| is(&initial[id.index()], -1.0)))
     }
 
     /// Whether the hidden tapes, evaluated on the graph after the labels are copied, hold the machine's input.
@@ -68,16 +68,16 @@ impl PreparedTraining {
         let Ok(layers) = extended.network().sparse_layers() else { return false };
         let Some(node) = layers.fixed_cells else { return true };
         let table = &layers.table;
-        let mut tape_of = vec![TapeId::new(0); table.n_tracks()];
-        table.rows().iter().enumerate().for_each(|(track, &row)| tape_of[row] = TapeId::new(track));
+        let mut tape_of = vec![TapeId::new(0); table.n_tracks];
+        table.rows.iter().enumerate().for_each(|(track, &row)| tape_of[row] = TapeId::new(track));
         let mut alike = true;
         evaluate_rows(
             extended.network(),
-            &self.after_first_step(),
+            &self.after_first_step()[..],
             &self.inputs(),
-            node,
+            (node, 0..extended.network().node(node).shape.rows),
             |row, first, numbers| {
-                let tape = tape_of[table.n_trained() + row];
+                let tape = tape_of[table.n_trained + row];
                 let (start, tape) = (window.first[tape.index()] + first as Cell, simulator.tape(tape));
                 let is = |number: &f64, symbol: u8| {
                     number.to_bits() == if symbol == 1 { 1.0_f64 } else { -1.0 }.to_bits()

@@ -1,8 +1,8 @@
 //! Options of training.
 
 use luge_landscape::{
-    BitConversion, Carrier, ConstantOptions, Corrections, DataLayout, ExtendedCorrections, ExtendedOptions,
-    LandscapeKind, VertexSet,
+    BitConversion, Carrier, ConstantOptions, Corrections, DataLayout, ExtendedOptions, LandscapeKind,
+    VertexSet,
 };
 use luge_machine::Step;
 use luge_net::NumberFormat;
@@ -49,12 +49,9 @@ pub struct TrainingOptions {
     /// compared only at its end, as many as take no longer than the run.
     #[serde(alias = "spots")]
     pub autodiff_checks: Option<usize>,
-    /// The corrections of the printed paper inside the landscape.
+    /// The corrections of the printed paper.
     #[serde(skip)]
     pub corrections: Corrections,
-    /// The corrections of the printed paper outside the landscape.
-    #[serde(skip)]
-    pub extended_corrections: ExtendedCorrections,
 }
 
 impl TrainingOptions {
@@ -81,7 +78,6 @@ impl TrainingOptions {
             final_loss: self.final_loss,
             constants: self.constants,
             corrections: self.corrections,
-            extended_corrections: self.extended_corrections,
         }
     }
 }
@@ -103,7 +99,6 @@ impl Default for TrainingOptions {
             constants: ConstantOptions::default(),
             autodiff_checks: None,
             corrections: Corrections::default(),
-            extended_corrections: ExtendedCorrections::default(),
         }
     }
 }

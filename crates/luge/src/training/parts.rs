@@ -121,7 +121,7 @@ impl TrainingParts {
             build.label_offset = monotone_offset(&extended, layout);
             extended = Extended::build(learner, &**primary, &build)?;
         }
-        check_offset(extended.label_offset(), &self.table.labels, options.format)?;
+        check_offset(extended.label_offset, &self.table.labels, options.format)?;
         check_labels(&extended, &self.table.labels)?;
         options.manner().dense(Some(extended.network()))?;
         Ok(Built { window, extended })
@@ -211,9 +211,9 @@ fn check_offset(offset: f64, labels: &Values, format: NumberFormat) -> Result<()
 
 /// Checks that |y - r|^2 is at least eps; otherwise the first switch never opens.
 fn check_labels(extended: &Extended, labels: &Values) -> Result<(), JobError> {
-    let offset = extended.label_offset();
+    let offset = extended.label_offset;
     let found: f64 = labels.data.iter().map(|y| (y - offset) * (y - offset)).sum();
-    let epsilon = extended.epsilon();
+    let epsilon = extended.epsilon;
     if found < epsilon {
         return Err(JobError::LabelsTooSmall { offset, found, epsilon });
     }

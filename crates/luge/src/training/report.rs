@@ -94,7 +94,7 @@ impl End {
     ) -> Self {
         let left_window = parameters.is_none();
         let parameters = parameters.unwrap_or_else(|| prepared.extended().initial().to_vec());
-        let (network, nodes) = (prepared.extended().network(), prepared.extended().nodes());
+        let (network, nodes) = (prepared.extended().network(), prepared.extended().nodes);
         let wanted = [nodes.theta, nodes.out, network.loss()];
         let values = evaluate_some(network, &parameters, &prepared.inputs(), &wanted);
         let (theta, out, loss) = (values[0].data.clone(), values[1].clone(), values[2].data[0]);

@@ -87,8 +87,11 @@ fn on_landscapes_that_are_too_flat() {
             let plan = plan(&machine(FOUR_STATES), &filled("1101000101110", 7), &options);
             let offset = 2.0 * (base * base * base + base) + 512.0;
             let constants = ExternalConstants { base, scale: 1.0, offset };
-            let build = LandscapeOptions::new(kind, plan.window.n_cells);
-            let landscape = Landscape::external(&plan.lowered.normal, &build, &constants);
+            let build = LandscapeOptions {
+                unchecked: Some(constants),
+                ..LandscapeOptions::new(kind, plan.window.n_cells)
+            };
+            let landscape = Landscape::build(&plan.lowered.normal, &build).expect("a landscape");
             let (parameters, inputs) = start(&landscape, &plan);
             agree(landscape.network(), &parameters, &inputs, 40, 0.0);
             let mut sparse = Sparse::new(landscape.network(), &parameters, &inputs).expect("layers");
@@ -127,8 +130,12 @@ fn exact_agrees_or_refuses_on_landscapes_that_are_too_flat() {
             let plan = plan(&machine, &input, &options);
             let offset = 2.0 * (base * base * base + 3.0 * base) + 4096.0;
             let constants = ExternalConstants { base, scale: 1.0, offset };
-            let build = LandscapeOptions { vertices, ..LandscapeOptions::new(kind, plan.window.n_cells) };
-            let landscape = Landscape::external(&plan.lowered.normal, &build, &constants);
+            let build = LandscapeOptions {
+                vertices,
+                unchecked: Some(constants),
+                ..LandscapeOptions::new(kind, plan.window.n_cells)
+            };
+            let landscape = Landscape::build(&plan.lowered.normal, &build).expect("a landscape");
             let (parameters, inputs) = start(&landscape, &plan);
             let network = landscape.network();
             for cache_level in [CacheLevel::Steps, CacheLevel::Macrosteps] {

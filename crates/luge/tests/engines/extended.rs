@@ -98,7 +98,8 @@ fn exact_and_sparse_see_the_same_losses() {
         let lesson = room.lesson();
         let extended = lesson.extended();
         let (network, initial, inputs) = (extended.network(), extended.initial(), lesson.inputs());
-        let stop = luge_train::StopRule { loss_at_most: extended.stop(), not_before: 1, most_steps: 10_000 };
+        let stop =
+            luge_train::StopRule { loss_at_most: extended.bounds().stop, not_before: 1, most_steps: 10_000 };
         let mut sparse = Sparse::new(network, initial, &inputs).expect("sparse layers");
         let outcome = sparse.run(&stop).expect("gradients");
         assert_eq!(

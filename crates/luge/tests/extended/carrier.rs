@@ -1,7 +1,7 @@
 //! The way of l_TM to the output: items 5, 6 and 17.
 
 use luge::JobError;
-use luge_landscape::{Carrier, ExtendedCorrections, ExtendedError, LandscapeKind, VertexSet};
+use luge_landscape::{Carrier, Corrections, ExtendedError, LandscapeKind, VertexSet};
 use luge_train::Outcome;
 
 use crate::classroom::{Classroom, Hand, OUTSIDE, column, shipped};
@@ -18,8 +18,7 @@ fn rooms() -> impl Iterator<Item = Classroom> {
 fn labels_drift_along_a_solid_arc() {
     for mut room in rooms() {
         let expected = room.proved().theta;
-        room.options.extended_corrections =
-            ExtendedCorrections { labels_stopped: false, ..ExtendedCorrections::default() };
+        room.options.corrections = Corrections { labels_stopped: false, ..Corrections::default() };
         let (lessons, _) = room.train();
         let (at, proved) = (room.name(), &lessons.certificate);
         assert!(!proved["labels_copied"].holds, "{at}");
@@ -41,12 +40,11 @@ fn labels_drift_along_a_solid_arc() {
 #[test]
 fn a_solid_arc_takes_the_carrier_off_the_labels() {
     for mut room in rooms() {
-        room.options.extended_corrections =
-            ExtendedCorrections { labels_stopped: false, ..ExtendedCorrections::default() };
+        room.options.corrections = Corrections { labels_stopped: false, ..Corrections::default() };
         let lesson = room.lesson();
         let mut hand = Hand::new(&lesson);
         hand.step(1);
-        let carried = hand.value(lesson.extended().nodes().carrier).data;
+        let carried = hand.value(lesson.extended().nodes.carrier).data;
         let copied = hand.labels().to_vec();
         hand.step(1);
         let labels = &room.table.labels.data;
@@ -73,11 +71,11 @@ fn f_perp_of_zero() {
         for (guarded_carrier, select_switches) in [(true, true), (true, false), (false, true), (false, false)]
         {
             let mut room = Classroom::copy().on(kind, Carrier::Orthogonal);
-            room.options.extended_corrections =
-                ExtendedCorrections { guarded_carrier, select_switches, ..ExtendedCorrections::default() };
+            room.options.corrections =
+                Corrections { guarded_carrier, select_switches, ..Corrections::default() };
             let lesson = room.lesson();
             let hand = Hand::new(&lesson);
-            let carrier = hand.value(lesson.extended().nodes().carrier).data;
+            let carrier = hand.value(lesson.extended().nodes.carrier).data;
             assert_eq!(carrier.iter().all(|v| v.is_nan()), !guarded_carrier, "{}", room.name());
             if guarded_carrier || select_switches {
                 room.proved();
@@ -95,7 +93,7 @@ fn guarded_f_perp_of_zero_is_a_unit_vector() {
     let room = Classroom::copy().on(LandscapeKind::Compact, Carrier::Orthogonal);
     let lesson = room.lesson();
     let hand = Hand::new(&lesson);
-    let nodes = lesson.extended().nodes();
+    let nodes = lesson.extended().nodes;
     let root = (2.0 * hand.value(nodes.landscape).data[0]).sqrt();
     // No axis carries any of z = 0, so the second one is taken.
     assert_eq!(hand.value(nodes.carrier).data, [0.0, root, 0.0]);
@@ -135,7 +133,7 @@ fn labels_that_change_between_steps() {
             let mut hand = Hand::new(&lesson);
             hand.step(1);
             let off = |hand: &Hand<'_>| {
-                let landscape = hand.value(lesson.extended().nodes().landscape).data[0];
+                let landscape = hand.value(lesson.extended().nodes.landscape).data[0];
                 (hand.loss() - added - landscape).abs() / landscape
             };
             assert!(off(&hand) < 1e-12, "{at}");

@@ -145,7 +145,7 @@ impl<'a> Hand<'a> {
         let most_steps = self.lesson.simulated().expect("an answer").machine_steps
             + self.lesson.extended().extra_steps()
             + 1;
-        let stop = StopRule { loss_at_most: self.lesson.extended().stop(), not_before, most_steps };
+        let stop = StopRule { loss_at_most: self.lesson.extended().bounds().stop, not_before, most_steps };
         let mut engine = self.engine();
         let outcome = train(&mut engine, &stop, |_| ControlFlow::Continue(())).expect("gradients");
         self.parameters = engine.parameters().expect("parameters");
@@ -170,12 +170,12 @@ impl<'a> Hand<'a> {
     }
 
     pub(crate) fn theta(&self) -> Vec<f64> {
-        self.value(self.lesson.extended().nodes().theta).data
+        self.value(self.lesson.extended().nodes.theta).data
     }
 
     /// z.
     pub(crate) fn labels(&self) -> &[f64] {
-        &self.parameters[self.lesson.extended().labels().index()].data
+        &self.parameters[self.lesson.extended().labels.index()].data
     }
 
     pub(crate) fn parameter(&self, name: &str) -> ParameterId {

@@ -50,13 +50,13 @@ fn the_extended_loss_is_lowest_inside_the_switch() {
         let room = Classroom::new(shipped("keep_label.tm"), "x,y\n-1,-1\n-1,1\n", "fix:2.0");
         let room = room.on(LandscapeKind::Internal, carrier);
         let lesson = room.lesson();
-        let nodes = lesson.extended().nodes();
+        let nodes = lesson.extended().nodes;
         let last = LastStep::of(Hand::new(&lesson));
 
         let (stuck, here) = last.at(last.lowest(Evaluation::loss));
         let phi = here.value(nodes.running).data[0];
         assert!(phi > 0.0 && phi < 1.0, "{}: phi = {phi}", carrier.word());
-        assert!(here.loss() < last.at(1.0).1.loss() && here.loss() < lesson.extended().stop());
+        assert!(here.loss() < last.at(1.0).1.loss() && here.loss() < lesson.extended().bounds().stop);
         assert_ne!(here.value(nodes.out), here.value(nodes.primary));
         let running = lesson.extended().decode(&last.before, None);
         assert_eq!(lesson.extended().decode(&stuck, None), running, "the machine's last step is not made");
@@ -74,7 +74,7 @@ fn the_extended_loss_is_lowest_inside_the_switch() {
 fn the_extended_loss_prefers_an_unfinished_theta() {
     let room = Classroom::keep();
     let lesson = room.lesson();
-    let nodes = lesson.extended().nodes();
+    let nodes = lesson.extended().nodes;
     let last = LastStep::of(Hand::new(&lesson));
     let (_, here) = last.at(last.lowest(Evaluation::loss));
     assert_eq!(here.value(nodes.theta).data, [0.0, 0.0]);

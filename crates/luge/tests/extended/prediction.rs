@@ -64,7 +64,7 @@ fn check(room: &Classroom, widths: &[usize]) {
         let inputs = [Values::new(Shape::new(n_rows, widths[0]), rows), room.table.labels.clone()];
         let whole =
             evaluate(lesson.extended().network(), &SparseValues::all_values(&lessons.parameters), &inputs);
-        let out = whole.value(lesson.extended().nodes().out);
+        let out = whole.value(lesson.extended().nodes.out);
         assert_eq!(
             bits(&out.data),
             bits(&all.data[first * all.shape.cols..(first + n_rows) * all.shape.cols])

@@ -1,6 +1,6 @@
 //! Primary networks of one's own, and what must not reach them: item 6 and the missing gradient.
 
-use luge_landscape::{Carrier, ExtendedCorrections, Mlp, Primary};
+use luge_landscape::{Carrier, Corrections, Mlp, Primary};
 use luge_net::{GraphBuilder, NodeId, Shape, StepRule, Values};
 use luge_train::{Dense, Outcome, Precision, Rate, StopRule, train};
 
@@ -80,13 +80,12 @@ fn an_infinite_primary_network() {
             // x = -2, 0.25 and 1 against theta = 1.5; a fourth sample has x = 0.
             room.table = crate::classroom::table("x,y\n-2,1.5\n0.25,-3\n1,2\n0,1\n");
             let lesson = room.lesson();
-            let output = Hand::new(&lesson).value(lesson.extended().nodes().primary).data;
+            let output = Hand::new(&lesson).value(lesson.extended().nodes.primary).data;
             assert_eq!(output[..3], [f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY]);
             assert!(output[3].is_nan());
             assert_eq!(room.proved().theta, [1.5]);
 
-            room.options.extended_corrections =
-                ExtendedCorrections { select_switches: false, ..ExtendedCorrections::default() };
+            room.options.corrections = Corrections { select_switches: false, ..Corrections::default() };
             assert_eq!(room.train().0.outcome, Outcome::Diverged { steps: 0 }, "{}", room.name());
         }
     }
@@ -97,8 +96,7 @@ fn an_infinite_primary_network() {
 fn printed_switches_on_a_finite_primary_network() {
     for kind in OUTSIDE {
         let mut room = Classroom::copy().on(kind, Carrier::Offset);
-        room.options.extended_corrections =
-            ExtendedCorrections { select_switches: false, ..ExtendedCorrections::default() };
+        room.options.corrections = Corrections { select_switches: false, ..Corrections::default() };
         room.proved();
     }
 }

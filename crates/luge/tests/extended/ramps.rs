@@ -1,6 +1,6 @@
 //! Ramps that end at exactly 0 and 1: item 14.
 
-use luge_landscape::{Carrier, ExtendedCorrections};
+use luge_landscape::{Carrier, Corrections};
 
 use crate::classroom::{Classroom, Hand, OUTSIDE, shipped};
 
@@ -8,35 +8,32 @@ use crate::classroom::{Classroom, Hand, OUTSIDE, shipped};
 const THETA: [f64; 2] = [0.5, 0.0];
 
 /// Two labels, the first one halfway between two numbers of the format.
-fn room(second: &str, corrections: ExtendedCorrections) -> impl Iterator<Item = Classroom> {
+fn room(second: &str, corrections: Corrections) -> impl Iterator<Item = Classroom> {
     let csv = format!("x,y\n1,0.375\n2,{second}\n");
     let rooms = OUTSIDE.into_iter().flat_map(|kind| Carrier::ALL.map(|carrier| (kind, carrier)));
     rooms.map(move |(kind, carrier)| {
         let mut room = Classroom::new(shipped("copy_label.tm"), &csv, "fix:3.2").on(kind, carrier);
-        room.options.extended_corrections = corrections;
+        room.options.corrections = corrections;
         room
     })
 }
 
-const TWO_QUOTIENTS: ExtendedCorrections = ExtendedCorrections {
-    labels_stopped: true,
-    guarded_carrier: true,
-    select_switches: true,
-    ramps_rounded_once: false,
-};
+fn two_quotients() -> Corrections {
+    Corrections { ramps_rounded_once: false, ..Corrections::default() }
+}
 
 /// psi once the labels are copied.
 fn psi(room: &Classroom) -> f64 {
     let lesson = room.lesson();
     let mut hand = Hand::new(&lesson);
     hand.step(1);
-    hand.value(lesson.extended().nodes().initial).data[0]
+    hand.value(lesson.extended().nodes.initial).data[0]
 }
 
 /// Item 14: psi ends a little above 0, z creeps down, and the halfway label falls to the other side.
 #[test]
 fn two_quotients_let_the_labels_creep() {
-    for room in room("3.1", TWO_QUOTIENTS) {
+    for room in room("3.1", two_quotients()) {
         let at = room.name();
         let psi = psi(&room);
         assert!(psi > 0.0 && psi < 1e-12, "{at}: {psi:e}");
@@ -55,7 +52,7 @@ fn two_quotients_let_the_labels_creep() {
 /// Item 14: rounded once, the ramps end at exactly 0 and 1, and the same labels stay where they are.
 #[test]
 fn one_quotient_holds_the_labels() {
-    for room in room("3.1", ExtendedCorrections::default()) {
+    for room in room("3.1", Corrections::default()) {
         assert!(psi(&room).total_cmp(&0.0).is_eq(), "{}", room.name());
         let lessons = room.proved();
         assert_eq!(lessons.theta, THETA, "{}", room.name());

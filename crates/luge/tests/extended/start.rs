@@ -40,7 +40,7 @@ fn landscape_a_without_a_start_vertex_does_not_see_the_labels() {
             Outcome::Converged { steps: lesson.simulated().expect("an answer").machine_steps + 1 }
         );
         // The labels are in z, and nothing has read them.
-        let r = extended.label_offset();
+        let r = extended.label_offset;
         assert_eq!(hand.labels(), [-2.0 - r, 1.0 - r]);
         assert_eq!(hand.theta(), [guess, 0.0], "the machine ran on the labels that were guessed");
     }
@@ -158,7 +158,7 @@ fn behind_the_marker_every_feature_is_read() {
 fn labels_arrive_on_the_tape_with_step_one() {
     let room = Classroom::copy();
     let lesson = room.lesson();
-    let node = lesson.extended().nodes().read_only.expect("tapes outside the vertex");
+    let node = lesson.extended().nodes.read_only.expect("tapes outside the vertex");
     let mut hand = Hand::new(&lesson);
     let start = start_on(&room, &lesson, &[-2.0, 1.5, 0.25, -3.0, 1.0, 2.0], 0);
     let without = start_on(&room, &lesson, &[-2.0, 0.0, 0.25, 0.0, 1.0, 0.0], 0);

@@ -176,7 +176,8 @@ fn run(lesson: &PreparedTraining) -> Value {
     let mut engine =
         Dense::new(extended.network(), extended.initial(), &lesson.inputs(), Precision::F64, Rate::One, None)
             .expect("an engine");
-    let stop = StopRule { loss_at_most: extended.stop(), not_before: Extended::FIRST_STOP, most_steps: 200 };
+    let stop =
+        StopRule { loss_at_most: extended.bounds().stop, not_before: Extended::FIRST_STOP, most_steps: 200 };
     let (mut vertices, mut losses) = (Vec::new(), Vec::new());
     let outcome = train(&mut engine, &stop, |iterate| {
         let parameters = iterate.engine.parameters().expect("parameters");

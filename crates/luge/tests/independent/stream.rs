@@ -62,12 +62,12 @@ fn run(lesson: &PreparedStream, header: &str) -> (Value, String) {
         }
         let before = engine.weights();
         vertices.push(heaviest(&before[stream_network.vertex().index()]));
-        losses.push(evaluate_node(network, &before, &inputs, network.loss()).data[0]);
+        losses.push(evaluate_node(network, &before[..], &inputs, network.loss()).data[0]);
         let (x, y) = (inputs[0].data.clone(), inputs[1].data.clone());
         engine.step_on(&x, &y).expect("a step");
         at_rest = if engine.weights() == before { at_rest + 1 } else { 0 };
     }
-    let theta = evaluate_node(network, &engine.weights(), &inputs, nodes.theta).data;
+    let theta = evaluate_node(network, &engine.weights()[..], &inputs, nodes.theta).data;
     let steps = losses.len();
     let run =
         json!({ "steps": steps, "vertices": vertices, "losses": losses, "theta": theta, "at_rest": at_rest });

@@ -72,8 +72,9 @@ fn bf16_has_too_few_bits_for_base_16() {
 fn first_wrong(kind: LandscapeKind, base: f64, precision: Precision) -> Option<u64> {
     let plan = PreparedTrace::new(&machine(FOUR_STATES), &Input::blank(), &options(kind)).expect("a plan");
     let constants = ExternalConstants { base, scale: 1.0, offset: 2.0 * (base * base * base + base) };
-    let build = LandscapeOptions::new(kind, plan.window.n_cells);
-    let landscape = Landscape::external(&plan.lowered.normal, &build, &constants);
+    let build =
+        LandscapeOptions { unchecked: Some(constants), ..LandscapeOptions::new(kind, plan.window.n_cells) };
+    let landscape = Landscape::build(&plan.lowered.normal, &build).expect("a landscape");
     let (parameters, inputs) = landscape.encode(&plan.start).expect("encoded");
     let engine = Dense::new(landscape.network(), &parameters, &inputs, precision, Rate::One, None);
     let mut engine = engine.expect("an engine");

@@ -120,8 +120,12 @@ fn on(
     let landscape = match constants {
         None => plan.landscape,
         Some(constants) => {
-            let build = LandscapeOptions { vertices, ..LandscapeOptions::new(kind, plan.window.n_cells) };
-            Landscape::external(&plan.lowered.normal, &build, &constants)
+            let build = LandscapeOptions {
+                vertices,
+                unchecked: Some(constants),
+                ..LandscapeOptions::new(kind, plan.window.n_cells)
+            };
+            Landscape::build(&plan.lowered.normal, &build).expect("a landscape")
         }
     };
     let (parameters, inputs) = landscape.encode(&plan.start).expect("a configuration");
@@ -293,8 +297,8 @@ pub(crate) fn switches_are_the_graphs() {
         let ends =
             [bounds.stop, bounds.switch, bounds.running_low, f64::midpoint(bounds.stop, bounds.switch)];
         for level in ends.into_iter().flat_map(|end| [end * (1.0 - 1e-4), end, end * (1.0 + 1e-4)]) {
-            let flat = network.with_op(extended.nodes().landscape, Op::Sum(vec![(level, one)]));
-            let open = evaluate_node(&flat, extended.initial(), &inputs, extended.nodes().running).data[0];
+            let flat = network.with_op(extended.nodes.landscape, Op::Sum(vec![(level, one)]));
+            let open = evaluate_node(&flat, extended.initial(), &inputs, extended.nodes.running).data[0];
             assert_eq!(open.to_bits(), output.running.at(level).to_bits(), "at {level}");
         }
     }
@@ -328,7 +332,7 @@ fn label_for(first: &str) -> Option<f64> {
     let lesson = room.lesson();
     let layers = lesson.extended().network().sparse_layers().ok()?;
     let Form::Slides { offset, write, read, shift, .. } = layers.form else { return None };
-    let n = layers.table.n_tracks();
+    let n = layers.table.n_tracks;
     let exact = |label: f64, flips: usize| {
         (0..=n).flat_map(|writes| (0..=n).map(move |moves| (writes, moves))).all(|(writes, moves)| {
             let level =

@@ -274,11 +274,10 @@ fn other_tables(table: &VertexTable) -> Vec<(String, Arc<VertexTable>)> {
         }
         blocks[block].columns.push(column.copied());
     }
-    let rebuilt = |blocks: &[Block]| {
-        Arc::new(VertexTable::new(table.rows().to_vec(), table.n_trained(), blocks.to_vec()))
-    };
+    let rebuilt =
+        |blocks: &[Block]| Arc::new(VertexTable::new(table.rows.to_vec(), table.n_trained, blocks.to_vec()));
     let n_blocks = u32::try_from(blocks.len()).expect("few blocks");
-    let all = (1_u32 << table.n_tracks()) - 1;
+    let all = (1_u32 << table.n_tracks) - 1;
     let mut others = Vec::new();
     for (b, block) in blocks.iter().enumerate() {
         for (c, column) in block.columns.iter().enumerate() {
@@ -297,12 +296,12 @@ fn other_tables(table: &VertexTable) -> Vec<(String, Arc<VertexTable>)> {
             }
         }
     }
-    let mut rows = table.rows().to_vec();
+    let mut rows = table.rows.to_vec();
     rows.reverse();
-    if rows != table.rows() {
+    if rows != table.rows {
         others.push((
             "rows are turned round".to_owned(),
-            Arc::new(VertexTable::new(rows, table.n_trained(), blocks)),
+            Arc::new(VertexTable::new(rows, table.n_trained, blocks)),
         ));
     }
     others

@@ -57,8 +57,8 @@ impl NetworkProfile {
     /// Builds a model's extended network again and counts it, the primary network left out.
     pub(super) fn of_model(model: &Model) -> Result<Self, Failure> {
         let (learner, extended) = (model.learner()?, model.extended()?);
-        let layers = Layers::up_to(extended.network(), extended.nodes().out);
-        let layers = layers.without(|node| extended.is_primary(node));
+        let out = extended.nodes.out;
+        let layers = Layers::up_to(extended.network(), out, |node| extended.is_primary(node));
         let cells = model.card.n_cells();
         let n_labels = model.card.n_samples * model.card.labels.len();
         let claim = SizeClaim::about(extended.kind(), &learner.lowered().normal, cells, n_labels, &layers);

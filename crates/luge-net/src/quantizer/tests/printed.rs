@@ -54,13 +54,13 @@ fn heaviside(x: f64, a: f64) -> Option<bool> {
 
 /// 2^b, or with a bias such that the mantissa is a whole number.
 fn power(format: &SmallFloat, mended: Mended, b: u32) -> f64 {
-    let offset = format.bias() + i32::try_from(format.n_mantissa()).expect("small");
+    let offset = format.bias() + i32::try_from(format.n_mantissa).expect("small");
     power_of_two(i32::try_from(b).expect("small") - if mended.biased { offset } else { 0 })
 }
 
 /// The printed algorithm, line by line. Nothing if it returns without having set b.
 fn algorithm(x: f64, format: &SmallFloat, mended: Mended, at_least: AtLeast) -> Option<Found> {
-    let m = i32::try_from(format.n_mantissa()).expect("small");
+    let m = i32::try_from(format.n_mantissa).expect("small");
     let mut a = 0;
     let mut sigma = x <= 0.0;
     let mut b = None;
@@ -69,7 +69,7 @@ fn algorithm(x: f64, format: &SmallFloat, mended: Mended, at_least: AtLeast) -> 
         b = Some(0);
     }
     let x = if mended.absolute_value { x.abs() } else { x };
-    for b_hat in u32::from(mended.zero)..1 << format.n_exponent() {
+    for b_hat in u32::from(mended.zero)..1 << format.n_exponent {
         let e = power(format, mended, b_hat);
         let lowest = if mended.normal_range { power_of_two(m) * e } else { e };
         if !at_least(x, 2.0 * lowest)? && at_least(x, lowest)? {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::sparse::{
-    columns::Actions,
+    columns::Action,
     tape::{Cells, Head, Tape},
 };
 
@@ -126,9 +126,8 @@ fn check<const ONE: bool>(draw: &mut Draw) {
     let (table, form) = (draw.table(n_tracks, edge_units), draw.form(edge_units));
     let Form::Slides { offset, at_rest, write, read, shift, .. } = form else { unreachable!("slides") };
     let slides = Slides::new(&form).expect("slides");
-    let actions = Actions::new(&table, Some(slides));
     let mut tapes = Tapes::new((0..n_tracks).map(|_| draw.tape()).collect());
-    let mut vertex = draw.below(table.n_vertices() as u32) as usize;
+    let mut vertex = draw.below(table.n_vertices as u32) as usize;
     // After a few more steps with heads on several cells, numbers would be rounded.
     for _ in 0..4 {
         let found: Vec<_> =
@@ -136,7 +135,7 @@ fn check<const ONE: bool>(draw: &mut Draw) {
         let level = if table.column(vertex).is_none() { at_rest } else { 0.0 };
         let squares = found.iter().map(|(w, r, m)| write * w * w + read * r * r + shift * m);
         let reads: Vec<f64> = found.iter().map(|&(_, r, _)| r).collect();
-        let action = actions.at(&table, vertex);
+        let action = Action::of(&table, Some(&slides), vertex);
         let seen = tapes.survey::<ONE>(&action, &slides);
         let landscape = offset + level + squares.sum::<f64>();
         assert!(
@@ -146,7 +145,7 @@ fn check<const ONE: bool>(draw: &mut Draw) {
         );
 
         let slopes: Vec<f64> =
-            (0..table.n_vertices()).map(|w| slope(&table, &form, &reads, vertex, w)).collect();
+            (0..table.n_vertices).map(|w| slope(&table, &form, &reads, vertex, w)).collect();
         let lowest = slopes.iter().copied().fold(slopes[vertex], f64::min);
         let first = slopes.iter().position(|&slope| slope <= lowest);
         let expected = if lowest < slopes[vertex] { first } else { Some(vertex) };
@@ -155,7 +154,7 @@ fn check<const ONE: bool>(draw: &mut Draw) {
         assert_eq!(Some(best), expected, "from {vertex} in {table:?}, {form:?}, slopes {slopes:?}");
 
         tapes.step::<ONE>(seen.busy, slides.rates(1.0));
-        let jump = draw.below(table.n_vertices() as u32) as usize;
+        let jump = draw.below(table.n_vertices as u32) as usize;
         vertex = [best, best, jump][draw.below(3) as usize];
     }
 }

@@ -33,7 +33,7 @@ fn saturated_copies_are_those_of_the_network() {
 /// holds -1.
 fn look(weights: [f64; 2], cell: f64) -> Option<Look> {
     let cells = Cells::new(0, vec![cell, cell, -1.0]);
-    Tape::new(cells, Head::new(0, &weights), true).look_saturated(Some(1.0), 1)
+    Tape::new(cells, Head::new(0, &weights), true).look::<true>(Some(1.0), 1)
 }
 
 #[test]

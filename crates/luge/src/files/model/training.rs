@@ -76,7 +76,7 @@ impl Model {
         let options = TrainingOptions {
             engine: report.chosen.engine,
             cells: Some(prepared.window().n_cells),
-            label_offset: Some(prepared.extended().label_offset()),
+            label_offset: Some(prepared.extended().label_offset),
             steps: report.machine_steps,
             ..prepared.options().clone()
         };
@@ -96,7 +96,7 @@ impl Model {
             steps: report.outcome.steps(),
             machine_steps: report.machine_steps,
             train_loss: report.train_loss,
-            stop: prepared.extended().stop(),
+            stop: prepared.extended().bounds().stop,
             certificate: report.certificate.clone(),
         };
         let names = prepared.extended().network().parameters().iter().map(|p| p.name.clone());

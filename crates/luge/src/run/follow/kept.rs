@@ -16,7 +16,7 @@ impl Thin for Snapshot {}
 /// Memory for snapshots of a run that begins with this engine.
 pub(super) fn room_for(engine: &dyn Engine) -> Decimated<Snapshot> {
     // A cell becomes a bit, a number at most an eighth of what the engine holds for it.
-    let n_tracks = engine.network().sparse_layers().map_or(0, |layers| layers.table.n_tracks());
+    let n_tracks = engine.network().sparse_layers().map_or(0, |layers| layers.table.n_tracks);
     let kept = |track: usize| engine.stored_cells(track).count();
     let bits: usize = (0..n_tracks).map(kept).sum();
     let bytes = (bits.max(engine.cell_bytes()) / 8).max(1);

@@ -46,7 +46,7 @@ impl<'a> StreamChecker<'a> {
         }
         let rows = parameters[layers.head.index()].shape.rows;
         let mut heads = Values::filled(Shape::new(rows, n_cells), 0.0);
-        for (&row, head) in layers.table.rows().iter().zip(&self.before.rows[1..]) {
+        for (&row, head) in layers.table.rows.iter().zip(&self.before.rows[1..]) {
             for &(at, weight) in head {
                 let column = at.checked_sub(starts[row]).filter(|&column| column < n_cells)?;
                 *heads.at_mut(row, column) = weight;
@@ -54,12 +54,12 @@ impl<'a> StreamChecker<'a> {
         }
         all[layers.head.index()] = heads;
         let wide = self.prepared.window.n_cells;
-        let cells = (0..layers.table.n_trained()).flat_map(|row| {
+        let cells = (0..layers.table.n_trained).flat_map(|row| {
             let first = row * wide + starts[row];
             &self.cells[first..first + n_cells]
         });
         all[layers.cells.index()] =
-            Values::new(Shape::new(layers.table.n_trained(), n_cells), cells.copied().collect());
+            Values::new(Shape::new(layers.table.n_trained, n_cells), cells.copied().collect());
         all[layers.memory.index()].data.clone_from(&self.before.memory);
         all[layers.labels.index()].data.clone_from(&self.before.labels);
         Some(all)
