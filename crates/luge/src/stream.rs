@@ -25,10 +25,11 @@ use luge_machine::{
     stream::{Batch, StreamOutcome, StreamSimulator},
 };
 use luge_net::{
-    NumberFormat,
+    NumberFormat, StreamLayers,
     numbers::{Negatives, Overflow},
+    stream_layers,
 };
-use luge_train::Snapshot;
+use luge_train::{Snapshot, TrainError};
 
 use crate::{
     job::{JobError, program::SizedSource},
@@ -58,6 +59,8 @@ pub struct PreparedStream {
     pub network: StreamNetwork,
     /// The simulator's run on the stream.
     pub rehearsal: Rehearsal,
+    /// The layers of the network.
+    layers: StreamLayers,
     /// The program that the learner was compiled from.
     program: Option<SizedSource>,
     samples: Samples,
@@ -70,9 +73,9 @@ pub struct PreparedStream {
 pub struct StreamMoment<'a> {
     /// Steps made so far.
     pub step: Step,
-    /// The network's loss on the current batch: half the squared distance of A from its labels.
+    /// The network's loss on the current batch: half the squared distance of A from its labels. NaN on landscape mlp.
     pub loss: f64,
-    /// The weights, to resume from; `None` if the network's layers are not recognised.
+    /// The weights, to resume from; `None` on landscape mlp.
     pub snapshot: &'a dyn Fn() -> Option<Snapshot>,
 }
 
@@ -130,8 +133,20 @@ impl PreparedStream {
         let input = learner.input(&layout, &vec![false; layout.n_bits()]);
         let (rehearsal, window) = rehearse(&learner, &layout, &input, &samples, &options, &*primary)?;
         let network = network(&learner, &*primary, &options, (&layout, &window), label_bound)?;
-        let program = None;
-        Ok(Self { learner, primary, program, samples, options, layout, input, window, network, rehearsal })
+        let layers = stream_layers(&network.network).map_err(TrainError::from)?;
+        Ok(Self {
+            learner,
+            primary,
+            options,
+            window,
+            network,
+            rehearsal,
+            layers,
+            program: None,
+            samples,
+            layout,
+            input,
+        })
     }
 
     /// The stream from its beginning.

@@ -79,7 +79,7 @@ impl AnyModel {
             }
             Self::Mlp(model) => {
                 let prepared = model.prepare(data)?;
-                let report = prepared.train(|step| watch(step, f64::NAN))?;
+                let report = prepared.train(|moment| watch(moment.step, moment.loss))?;
                 let again = MlpModel::new(&prepared, &report);
                 (report.certificate, model.is_same(&again))
             }
