@@ -28,7 +28,7 @@ use luge_machine::{
     parse_inputs,
 };
 use luge_net::NumberFormat;
-use luge_sled::Variable;
+use luge_sled::Compiled;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -144,7 +144,7 @@ pub struct Loaded {
     /// The format it was read as; `None` for a program.
     pub format: Option<Format>,
     /// The compiled program, if it is one.
-    pub compiled: Option<CompiledInfo>,
+    pub compiled: Option<Compiled>,
 }
 
 impl From<(Format, MachineFile)> for Loaded {
@@ -152,17 +152,6 @@ impl From<(Format, MachineFile)> for Loaded {
         let MachineFile { machine, input, warnings } = loaded;
         Self { machine, input, warnings, format: Some(format), compiled: None }
     }
-}
-
-/// Facts about a compiled program.
-#[derive(Clone, Debug)]
-pub struct CompiledInfo {
-    /// How many numbers theta has.
-    pub n_theta: usize,
-    /// For every state its line of the program, if there is one.
-    pub lines: Vec<Option<u32>>,
-    /// The places of its variables on the tapes.
-    pub variables: Vec<Variable>,
 }
 
 impl TraceJob {
@@ -284,17 +273,8 @@ impl TrainJob {
     pub fn load(&self, table: &Table) -> Result<Loaded, JobError> {
         let mut loaded = if program::is_program(&self.source) {
             let compiled = self.for_table(table).compile()?;
-            Loaded {
-                machine: compiled.machine,
-                input: Some(compiled.input),
-                warnings: Vec::new(),
-                format: None,
-                compiled: Some(CompiledInfo {
-                    n_theta: compiled.n_theta,
-                    lines: compiled.lines,
-                    variables: compiled.variables,
-                }),
-            }
+            let (machine, input) = (compiled.machine.clone(), Some(compiled.input.clone()));
+            Loaded { machine, input, warnings: Vec::new(), format: None, compiled: Some(compiled) }
         } else {
             self.source.read_with(&ReadOptions::default())?.into()
         };
