@@ -21,7 +21,6 @@ pub mod universal;
 
 use std::ops::ControlFlow;
 
-use luge_landscape::Learner;
 use luge_machine::{
     Diagnostic, Input, Machine,
     formats::{Format, Loaded as MachineFile, ReadOptions},
@@ -271,13 +270,7 @@ impl TrainJob {
     /// # Errors
     /// If the text is neither.
     pub fn load(&self, table: &Table) -> Result<Loaded, JobError> {
-        let mut loaded = if program::is_program(&self.source) {
-            let compiled = self.for_table(table).compile()?;
-            let (machine, input) = (compiled.machine.clone(), Some(compiled.input.clone()));
-            Loaded { machine, input, warnings: Vec::new(), format: None, compiled: Some(compiled) }
-        } else {
-            self.source.read_with(&ReadOptions::default())?.into()
-        };
+        let mut loaded = self.for_table(table).load()?;
         if let Some(program) = &self.program {
             loaded.input = Some(load_program(program, &loaded)?);
         }
@@ -346,12 +339,8 @@ impl TrainJob {
         loaded: &Loaded,
         primaries: &dyn Primaries,
     ) -> Result<PreparedTraining, JobError> {
-        let learner = Learner::new(&loaded.machine, loaded.input.as_ref())?;
         let sized = self.for_table(&table);
-        let primary = sized.primary(&self.primary, primaries)?;
-        if let Some(compiled) = &loaded.compiled {
-            sized.check_theta(compiled.n_theta, &*primary)?;
-        }
+        let (learner, primary) = sized.learner(loaded, &self.primary, primaries)?;
         let program = program::is_program(&self.source).then_some(sized);
         PreparedTraining::prepare_program(learner, primary, table, self.options.clone(), program)
     }

@@ -39,7 +39,6 @@ use crate::{
 };
 pub use certificate::StreamReport;
 pub use job::StreamJob;
-use job::learner;
 pub(crate) use model::StoredSamples;
 pub use model::{StreamCard, StreamModel};
 pub use options::{StreamEngineChoice, StreamLandscape, StreamOptions, Via};

@@ -1,7 +1,6 @@
 //! Jobs on streams: a learner, its samples, and how to train.
 
-use luge_landscape::{Learner, mlp::Float};
-use luge_machine::formats::ReadOptions;
+use luge_landscape::mlp::Float;
 use luge_net::NumberFormat;
 use serde::{Deserialize, Serialize};
 
@@ -174,22 +173,8 @@ impl StreamJob {
     pub fn prepare_with(&self, primaries: &dyn Primaries) -> Result<PreparedStream, JobError> {
         self.check_options()?;
         let sized = self.sized();
-        let (learner, n_theta) = learner(&sized)?;
-        let primary = sized.primary(&self.primary, primaries)?;
-        if let Some(n_theta) = n_theta {
-            sized.check_theta(n_theta, &*primary)?;
-        }
+        let (learner, primary) = sized.learner(&sized.load()?, &self.primary, primaries)?;
         let stream = PreparedStream::prepare(learner, primary, self.samples.clone(), self.options.clone())?;
-        Ok(PreparedStream { program: n_theta.map(|_| sized), ..stream })
+        Ok(PreparedStream { program: program::is_program(&self.source).then_some(sized), ..stream })
     }
-}
-
-/// Returns the learner as a machine, compiled if it is a program, and how many numbers the theta of a program has.
-pub(super) fn learner(sized: &SizedSource) -> Result<(Learner, Option<usize>), JobError> {
-    if program::is_program(&sized.source) {
-        let compiled = sized.compile()?;
-        return Ok((Learner::new(&compiled.machine, Some(&compiled.input))?, Some(compiled.n_theta)));
-    }
-    let (_, loaded) = sized.source.read_with(&ReadOptions::default())?;
-    Ok((Learner::new(&loaded.machine, loaded.input.as_ref())?, None))
 }

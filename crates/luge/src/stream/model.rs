@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use luge_landscape::{Primary, StreamNetwork};
+use luge_landscape::{Learner, Primary, StreamNetwork};
 use luge_machine::Step;
 use serde::{Deserialize, Serialize};
 
@@ -148,7 +148,8 @@ impl StreamModel {
         let (features, labels) = preparation.names();
         let sizes = (features.len(), labels.len());
         let (source, set) = (source.clone(), set.clone());
-        let (learner, _) = super::learner(&SizedSource { source, set, format: options.format, sizes })?;
+        let loaded = SizedSource { source, set, format: options.format, sizes }.load()?;
+        let learner = Learner::new(&loaded.machine, loaded.input.as_ref())?;
         let window = Window { first: first_cells.clone(), n_cells: options.cells.unwrap_or(0) };
         Ok(super::network(&learner, &*self.primary()?, options, (&options.layout(sizes), &window), None)?)
     }
