@@ -293,14 +293,10 @@ fn rehearse(
     let (mut x, mut y) = batch_of(layout);
     let mut halted = false;
     while simulator.steps() < options.steps {
-        stream.pass(&mut y);
+        stream.next_batch(&mut x, &mut y);
         let (step, taken) = (simulator.steps(), simulator.n_taken());
         let stopped = |why: String| JobError::Stopped { step, taken, why };
-        let batch = || {
-            stream.features(&mut x);
-            bits(options.format, &x, &y)
-        };
-        match simulator.step(batch) {
+        match simulator.step(|| bits(options.format, &x, &y)) {
             Ok(_) => {}
             Err(StreamOutcome::Stopped(Outcome::Halted { .. })) => {
                 halted = true;

@@ -38,14 +38,6 @@ impl<'n> AnyEngine<'n> {
         }
     }
 
-    /// Whether the next step may read the features of the batch.
-    pub(super) fn looks_at_features(&self) -> bool {
-        match self {
-            Self::Sparse(engine) => engine.takes(),
-            Self::Dense(..) => true,
-        }
-    }
-
     pub(super) fn weights(&self) -> Vec<Values> {
         match self {
             Self::Sparse(engine) => engine.weights(),

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use luge_machine::{SampleUse, TapeId};
+use luge_machine::TapeId;
 use luge_train::{ReversePass, Snapshot};
 
 use super::{
@@ -56,10 +56,7 @@ impl<'a> StreamRun<'a> {
         let weights = weights.ok_or(refused("does not hold weights of this network"))?;
         let (mut x, mut y) = batch_of(&self.prepared.layout);
         while self.n_steps < from.step {
-            self.stream.pass(&mut y);
-            if self.checker.simulator.next_use() == SampleUse::Take {
-                self.stream.features(&mut x);
-            }
+            self.stream.next_batch(&mut x, &mut y);
             let Ok(()) = self.checker.step(&x, &y) else { break };
             self.checker.skip_step(&y);
             self.n_steps += 1;
@@ -85,23 +82,15 @@ impl<'a> StreamRun<'a> {
     ) -> Result<ControlFlow<()>, JobError> {
         let (mut x, mut y) = batch_of(&self.prepared.layout);
         while self.n_steps < until && self.wrong.is_none() {
-            self.stream.pass(&mut y);
+            self.stream.next_batch(&mut x, &mut y);
             let loss = self.prepared.running_loss(&y);
             if watch(StreamMoment { step: self.n_steps, loss, snapshot: &|| Some(self.snapshot()) })
                 .is_break()
             {
                 return Ok(ControlFlow::Break(()));
             }
-            let takes = self.checker.simulator.next_use() == SampleUse::Take;
-            let shown = takes || self.engine.looks_at_features();
-            if shown {
-                self.stream.features(&mut x);
-            }
             let Ok(()) = self.checker.step(&x, &y) else { break };
             let before = self.checker.is_new(&y).then(|| self.checker.weights_before(&self.engine));
-            if before.is_some() && !shown {
-                self.stream.features(&mut x);
-            }
             self.engine.step(&x, &y)?;
             self.n_steps += 1;
             let mut found = self.checker.check(&self.engine, &y);
