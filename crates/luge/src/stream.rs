@@ -19,7 +19,9 @@ mod snapshot;
 use std::{ops::ControlFlow, sync::Arc};
 
 use luge_circuit::{Code, Literal, RegisterId, SampleShape, machine};
-use luge_landscape::{Bounds, Corrections, DataLayout, Learner, Primary, StreamError, StreamNetwork};
+use luge_landscape::{
+    Bounds, Corrections, DataLayout, Learner, Primary, StreamConstants, StreamError, StreamNetwork,
+};
 use luge_machine::{
     Input, Outcome, Simulator, Step, SymbolId,
     stream::{Batch, StreamOutcome, StreamSimulator},
@@ -183,6 +185,13 @@ impl PreparedStream {
         watch: impl FnMut(StreamMoment<'_>) -> ControlFlow<()>,
     ) -> Result<StreamReport, JobError> {
         certificate::train(self, Some(from), watch)
+    }
+
+    /// The options, with the constants that were chosen.
+    fn chosen_options(&self) -> StreamOptions {
+        let StreamConstants { label_bound, carrier, .. } = self.network.constants;
+        let (label_bound, carrier) = (Some(label_bound), Some(carrier));
+        StreamOptions { label_bound, carrier, ..self.options.clone() }
     }
 
     /// Returns the network's loss while the machine runs: half the squared distance of A from the labels.

@@ -104,14 +104,8 @@ impl StreamModel {
     /// Creates the model of a finished training.
     #[must_use]
     pub fn new(job: &StreamJob, prepared: &PreparedStream, report: &StreamReport) -> Self {
-        let constants = prepared.network.constants;
-        let options = StreamOptions {
-            label_bound: Some(constants.label_bound),
-            carrier: Some(constants.carrier),
-            cells: Some(prepared.window.n_cells),
-            engine: Some(job.options.engine()),
-            ..job.options.clone()
-        };
+        let (cells, engine) = (Some(prepared.window.n_cells), Some(job.options.engine()));
+        let options = StreamOptions { cells, engine, ..prepared.chosen_options() };
         let (samples, preparation) = StoredSamples::of(Some(&job.samples), job.samples.sizes().0);
         let names = prepared.network.network.parameters().iter().map(|p| p.name.clone());
         let card = StreamCard {

@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use luge_landscape::{StreamNetwork, power_of_two_from};
 use luge_net::{StreamLayers, stream_layers};
 
-use super::{PreparedStream, StreamOptions};
+use super::PreparedStream;
 use crate::{certificate::same_bits, run::lockstep::Window};
 
 /// Columns added on each side of those that hold data or theta.
@@ -95,13 +95,7 @@ impl<'a> NarrowNetworks<'a> {
             if row < layers.table.n_trained() { -MARGIN } else { first + starts[row] as i64 }
         });
         let window = Window { first: first.collect(), n_cells };
-        let constants = prepared.network.constants;
-        let options = StreamOptions {
-            label_bound: Some(constants.label_bound),
-            carrier: Some(constants.carrier),
-            ..prepared.options.clone()
-        };
-        let parts = (&prepared.layout, &window);
+        let (options, parts) = (prepared.chosen_options(), (&prepared.layout, &window));
         let network = super::network(&prepared.learner, &*prepared.primary, &options, parts, None).ok()?;
         let narrow = stream_layers(&network.network).ok()?;
         // In these columns the constants and the memory's bits must be those of the whole network.
