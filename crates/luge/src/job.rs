@@ -362,7 +362,6 @@ pub(crate) const STATEMENTS_PER_STEP: u64 = 64;
 
 impl Data {
     /// A CSV file with the columns of other data, to be prepared as those were.
-    #[must_use]
     pub fn like(preparation: &Preparation, name: String, text: String, saturate: bool) -> Self {
         let features = Some(preparation.features.iter().map(|feature| feature.column.clone()).collect());
         let target = preparation.targets.iter().map(|target| target.column.clone()).collect();

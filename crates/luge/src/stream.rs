@@ -151,7 +151,6 @@ impl PreparedStream {
     }
 
     /// The stream from its beginning.
-    #[must_use]
     pub fn stream(&self) -> Stream {
         Stream::open(self.samples.clone(), self.options.format, self.options.seed)
     }
@@ -201,7 +200,6 @@ impl PreparedStream {
     }
 
     /// Returns the bounds of the loss while the machine runs; after the halt it is the loss of the primary network.
-    #[must_use]
     pub fn loss_levels(&self) -> Bounds {
         let constants = self.network.constants;
         let n = (self.layout.n_samples * self.layout.n_labels) as f64;

@@ -39,7 +39,6 @@ pub struct StreamJob {
 
 impl StreamJob {
     /// Creates a job with default options. A learner that ships comes with its number format and primary network.
-    #[must_use]
     pub fn new(source: Source, samples: Samples) -> Self {
         let options = StreamOptions::new(Self::format_for(&source));
         let known = catalogue::lesson(&source).map(|lesson| lesson.primary);
@@ -109,7 +108,6 @@ impl StreamJob {
     }
 
     /// Returns the default number format for a learner.
-    #[must_use]
     pub fn format_for(source: &Source) -> NumberFormat {
         if is_circuit(source) {
             let samples = source.read_circuit(None).ok().and_then(|read| read.circuit.samples());

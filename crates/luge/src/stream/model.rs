@@ -102,7 +102,6 @@ impl Card for StreamCard {
 
 impl StreamModel {
     /// Creates the model of a finished training.
-    #[must_use]
     pub fn new(job: &StreamJob, prepared: &PreparedStream, report: &StreamReport) -> Self {
         let (cells, engine) = (Some(prepared.window.n_cells), Some(job.options.engine()));
         let options = StreamOptions { cells, engine, ..prepared.chosen_options() };

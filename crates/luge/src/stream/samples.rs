@@ -142,7 +142,6 @@ pub enum Samples {
 
 impl Samples {
     /// Returns the numbers of features and labels of a sample.
-    #[must_use]
     pub fn sizes(&self) -> (usize, usize) {
         match self {
             Self::Table(table, _) => table.sizes(),
@@ -151,7 +150,6 @@ impl Samples {
     }
 
     /// Returns a bound on the absolute value of every label, if one is known.
-    #[must_use]
     pub fn label_bound(&self) -> Option<f64> {
         match self {
             Self::Table(..) => None,
@@ -177,7 +175,6 @@ pub struct Stream {
 
 impl Stream {
     /// Opens a stream.
-    #[must_use]
     pub fn open(mut samples: Samples, format: NumberFormat, seed: u64) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         let (mut hidden, mut truth, mut order) = (Vec::new(), Vec::new(), Vec::new());
@@ -207,7 +204,6 @@ impl Stream {
     }
 
     /// Returns what drawn samples hide: 1 for every bit that counts, or the plane's direction.
-    #[must_use]
     pub fn hidden(&self) -> &[f64] {
         &self.hidden
     }
