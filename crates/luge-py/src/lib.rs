@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 #[pyfunction]
 fn shipped() -> String {
     // Texts and words alone: nothing of it can fail.
-    serde_json::to_string(catalogue::SHIPPED).unwrap_or_default()
+    serde_json::to_string(&*catalogue::SHIPPED).unwrap_or_default()
 }
 
 #[pymodule]

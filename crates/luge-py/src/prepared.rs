@@ -94,7 +94,7 @@ impl Network {
                 streamed(job, &report, model)
             }
             Self::Mlp(mlp, job) => {
-                let report = mlp.train(|step| watch.observe_step(step, f64::NAN))?;
+                let report = mlp.train(|moment| watch.observe_step(moment.step, moment.loss))?;
                 let model = AnyModel::Mlp(Box::new(MlpModel::new(mlp, &report)));
                 streamed(job, &report, model)
             }

@@ -67,7 +67,7 @@ pub struct SparseStream<'n> {
     /// Weights on vertices that are not zero.
     pub vertices: Vec<(usize, f64)>,
     /// Weights of each head that are not zero, by row.
-    pub heads: Vec<Vec<(usize, f64)>>,
+    heads: Vec<Vec<(usize, f64)>>,
     /// The cells that are weights, row by row.
     pub cells: Vec<f64>,
     /// The other cells: constants, and the saturated copy of the memory.
@@ -143,6 +143,12 @@ impl<'n> SparseStream<'n> {
     pub fn head(&self, track: usize) -> Result<usize, TrainError> {
         let row = self.layers.table.rows[track];
         alone(&self.heads[row]).ok_or(TrainError::Blurred { step: self.steps })
+    }
+
+    /// Weights of a head that are not zero.
+    #[must_use]
+    pub fn head_weights(&self, track: usize) -> &[(usize, f64)] {
+        &self.heads[self.layers.table.rows[track]]
     }
 
     /// The value of a cell: a weight, or the copy of a bit of the memory.

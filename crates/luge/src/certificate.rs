@@ -76,19 +76,16 @@ pub struct Certificate(Vec<(&'static str, Claim)>);
 
 impl Certificate {
     /// Whether all claims hold that decide whether the run is proved.
-    #[must_use]
     pub fn proves_the_run(&self) -> bool {
         self.0.iter().all(|(name, claim)| claim.holds || !decides(name))
     }
 
     /// All claims with their names.
-    #[must_use]
     pub fn claims(&self) -> Vec<(&'static str, &Claim)> {
         self.0.iter().map(|(name, claim)| (*name, claim)).collect()
     }
 
     /// Returns the claim of that name.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&Claim> {
         self.0.iter().find(|(own, _)| *own == name).map(|(_, claim)| claim)
     }

@@ -11,7 +11,7 @@ mod score;
 mod sheet;
 mod text;
 
-use std::{collections::HashMap, fmt, io};
+use std::{fmt, io};
 
 use luge_net::{
     NumberFormat, Shape, Values,
@@ -386,14 +386,13 @@ fn choose(
 
 /// Finds columns in a header.
 fn columns(header: &[String], wanted: &[String]) -> Result<Vec<usize>, TableError> {
-    let mut places: HashMap<&str, (usize, usize)> = HashMap::new();
-    for (i, name) in header.iter().enumerate() {
-        places.entry(name).or_insert((i, 0)).1 += 1;
-    }
-    let position = |column: &String| match places.get(column.as_str()) {
-        Some(&(index, 1)) => Ok(index),
-        Some(_) => Err(TableError::Twice(column.clone())),
-        None => Err(TableError::NoColumn { column: column.clone(), known: header.join(", ") }),
+    let position = |column: &String| {
+        let mut places = (0..header.len()).filter(|&i| header[i] == *column);
+        match (places.next(), places.next()) {
+            (Some(index), None) => Ok(index),
+            (Some(_), Some(_)) => Err(TableError::Twice(column.clone())),
+            (None, _) => Err(TableError::NoColumn { column: column.clone(), known: header.join(", ") }),
+        }
     };
     wanted.iter().map(position).collect()
 }

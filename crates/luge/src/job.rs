@@ -21,14 +21,13 @@ pub mod universal;
 
 use std::ops::ControlFlow;
 
-use luge_landscape::Learner;
 use luge_machine::{
     Diagnostic, Input, Machine,
     formats::{Format, Loaded as MachineFile, ReadOptions},
     parse_inputs,
 };
 use luge_net::NumberFormat;
-use luge_sled::Variable;
+use luge_sled::Compiled;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -144,7 +143,7 @@ pub struct Loaded {
     /// The format it was read as; `None` for a program.
     pub format: Option<Format>,
     /// The compiled program, if it is one.
-    pub compiled: Option<CompiledInfo>,
+    pub compiled: Option<Compiled>,
 }
 
 impl From<(Format, MachineFile)> for Loaded {
@@ -152,17 +151,6 @@ impl From<(Format, MachineFile)> for Loaded {
         let MachineFile { machine, input, warnings } = loaded;
         Self { machine, input, warnings, format: Some(format), compiled: None }
     }
-}
-
-/// Facts about a compiled program.
-#[derive(Clone, Debug)]
-pub struct CompiledInfo {
-    /// How many numbers theta has.
-    pub n_theta: usize,
-    /// For every state its line of the program, if there is one.
-    pub lines: Vec<Option<u32>>,
-    /// The places of its variables on the tapes.
-    pub variables: Vec<Variable>,
 }
 
 impl TraceJob {
@@ -282,22 +270,7 @@ impl TrainJob {
     /// # Errors
     /// If the text is neither.
     pub fn load(&self, table: &Table) -> Result<Loaded, JobError> {
-        let mut loaded = if program::is_program(&self.source) {
-            let compiled = self.for_table(table).compile()?;
-            Loaded {
-                machine: compiled.machine,
-                input: Some(compiled.input),
-                warnings: Vec::new(),
-                format: None,
-                compiled: Some(CompiledInfo {
-                    n_theta: compiled.n_theta,
-                    lines: compiled.lines,
-                    variables: compiled.variables,
-                }),
-            }
-        } else {
-            self.source.read_with(&ReadOptions::default())?.into()
-        };
+        let mut loaded = self.for_table(table).load()?;
         if let Some(program) = &self.program {
             loaded.input = Some(load_program(program, &loaded)?);
         }
@@ -366,12 +339,8 @@ impl TrainJob {
         loaded: &Loaded,
         primaries: &dyn Primaries,
     ) -> Result<PreparedTraining, JobError> {
-        let learner = Learner::new(&loaded.machine, loaded.input.as_ref())?;
         let sized = self.for_table(&table);
-        let primary = sized.primary(&self.primary, primaries)?;
-        if let Some(compiled) = &loaded.compiled {
-            sized.check_theta(compiled.n_theta, &*primary)?;
-        }
+        let (learner, primary) = sized.learner(loaded, &self.primary, primaries)?;
         let program = program::is_program(&self.source).then_some(sized);
         PreparedTraining::prepare_program(learner, primary, table, self.options.clone(), program)
     }
@@ -393,7 +362,6 @@ pub(crate) const STATEMENTS_PER_STEP: u64 = 64;
 
 impl Data {
     /// A CSV file with the columns of other data, to be prepared as those were.
-    #[must_use]
     pub fn like(preparation: &Preparation, name: String, text: String, saturate: bool) -> Self {
         let features = Some(preparation.features.iter().map(|feature| feature.column.clone()).collect());
         let target = preparation.targets.iter().map(|target| target.column.clone()).collect();

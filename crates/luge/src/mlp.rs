@@ -107,7 +107,6 @@ impl PreparedMlp {
     }
 
     /// The engine that trains.
-    #[must_use]
     pub fn engine(&self) -> StreamEngineChoice {
         let work = self.network.network.n_weights().saturating_mul(self.rehearsal.steps + self.options.after);
         let fits = self.network.network.n_weights() <= MAX_DENSE_WEIGHTS && work <= MAX_DENSE_WORK;
@@ -205,7 +204,6 @@ pub struct SampleStream {
 
 impl SampleStream {
     /// Opens the stream of a circuit with samples of this shape.
-    #[must_use]
     pub fn open(shape: Option<SampleShape>, samples: Option<&Samples>, seed: u64) -> Self {
         let format = shape.map_or_else(|| format_of(Code::Bit), sample_format);
         let stream = samples.map(|samples| Stream::open(samples.clone(), format, seed));
@@ -259,7 +257,6 @@ fn coded(code: Code, value: &mut f64) -> Vec<bool> {
 }
 
 /// Returns a format that holds features and labels of samples.
-#[must_use]
 pub fn sample_format(shape: SampleShape) -> NumberFormat {
     let sizes = |code: Code| match code {
         Code::Bit => (2, 0),

@@ -19,16 +19,19 @@ mod snapshot;
 use std::{ops::ControlFlow, sync::Arc};
 
 use luge_circuit::{Code, Literal, RegisterId, SampleShape, machine};
-use luge_landscape::{Bounds, Corrections, DataLayout, Learner, Primary, StreamError, StreamNetwork};
+use luge_landscape::{
+    Bounds, Corrections, DataLayout, Learner, Primary, StreamConstants, StreamError, StreamNetwork,
+};
 use luge_machine::{
     Input, Outcome, Simulator, Step, SymbolId,
     stream::{Batch, StreamOutcome, StreamSimulator},
 };
 use luge_net::{
-    NumberFormat,
+    NumberFormat, StreamLayers,
     numbers::{Negatives, Overflow},
+    stream_layers,
 };
-use luge_train::Snapshot;
+use luge_train::{Snapshot, TrainError};
 
 use crate::{
     job::{JobError, program::SizedSource},
@@ -38,7 +41,6 @@ use crate::{
 };
 pub use certificate::StreamReport;
 pub use job::StreamJob;
-use job::learner;
 pub(crate) use model::StoredSamples;
 pub use model::{StreamCard, StreamModel};
 pub use options::{StreamEngineChoice, StreamLandscape, StreamOptions, Via};
@@ -58,6 +60,8 @@ pub struct PreparedStream {
     pub network: StreamNetwork,
     /// The simulator's run on the stream.
     pub rehearsal: Rehearsal,
+    /// The layers of the network.
+    layers: StreamLayers,
     /// The program that the learner was compiled from.
     program: Option<SizedSource>,
     samples: Samples,
@@ -70,9 +74,9 @@ pub struct PreparedStream {
 pub struct StreamMoment<'a> {
     /// Steps made so far.
     pub step: Step,
-    /// The network's loss on the current batch: half the squared distance of A from its labels.
+    /// The network's loss on the current batch: half the squared distance of A from its labels. NaN on landscape mlp.
     pub loss: f64,
-    /// The weights, to resume from; `None` if the network's layers are not recognised.
+    /// The weights, to resume from; `None` on landscape mlp.
     pub snapshot: &'a dyn Fn() -> Option<Snapshot>,
 }
 
@@ -130,12 +134,23 @@ impl PreparedStream {
         let input = learner.input(&layout, &vec![false; layout.n_bits()]);
         let (rehearsal, window) = rehearse(&learner, &layout, &input, &samples, &options, &*primary)?;
         let network = network(&learner, &*primary, &options, (&layout, &window), label_bound)?;
-        let program = None;
-        Ok(Self { learner, primary, program, samples, options, layout, input, window, network, rehearsal })
+        let layers = stream_layers(&network.network).map_err(TrainError::from)?;
+        Ok(Self {
+            learner,
+            primary,
+            options,
+            window,
+            network,
+            rehearsal,
+            layers,
+            program: None,
+            samples,
+            layout,
+            input,
+        })
     }
 
     /// The stream from its beginning.
-    #[must_use]
     pub fn stream(&self) -> Stream {
         Stream::open(self.samples.clone(), self.options.format, self.options.seed)
     }
@@ -171,6 +186,13 @@ impl PreparedStream {
         certificate::train(self, Some(from), watch)
     }
 
+    /// The options, with the constants that were chosen.
+    fn chosen_options(&self) -> StreamOptions {
+        let StreamConstants { label_bound, carrier, .. } = self.network.constants;
+        let (label_bound, carrier) = (Some(label_bound), Some(carrier));
+        StreamOptions { label_bound, carrier, ..self.options.clone() }
+    }
+
     /// Returns the network's loss while the machine runs: half the squared distance of A from the labels.
     fn running_loss(&self, y: &[f64]) -> f64 {
         let carrier = self.network.constants.carrier;
@@ -178,7 +200,6 @@ impl PreparedStream {
     }
 
     /// Returns the bounds of the loss while the machine runs; after the halt it is the loss of the primary network.
-    #[must_use]
     pub fn loss_levels(&self) -> Bounds {
         let constants = self.network.constants;
         let n = (self.layout.n_samples * self.layout.n_labels) as f64;
@@ -279,14 +300,10 @@ fn rehearse(
     let (mut x, mut y) = batch_of(layout);
     let mut halted = false;
     while simulator.steps() < options.steps {
-        stream.pass(&mut y);
+        stream.next_batch(&mut x, &mut y);
         let (step, taken) = (simulator.steps(), simulator.n_taken());
         let stopped = |why: String| JobError::Stopped { step, taken, why };
-        let batch = || {
-            stream.features(&mut x);
-            bits(options.format, &x, &y)
-        };
-        match simulator.step(batch) {
+        match simulator.step(|| bits(options.format, &x, &y)) {
             Ok(_) => {}
             Err(StreamOutcome::Stopped(Outcome::Halted { .. })) => {
                 halted = true;

@@ -75,7 +75,7 @@ const QUICK: [&str; 5] =
 #[test]
 fn learners_that_ship_run_as_circuits() {
     let page = include_str!("../../../docs/ordinary.md").split_whitespace().collect::<Vec<_>>().join(" ");
-    let learners = catalogue::learners().chain(catalogue::STREAM_LEARNERS);
+    let learners = catalogue::learners().chain(catalogue::STREAM_LEARNERS.iter());
     let (mut missing, mut machines): (Vec<String>, BTreeMap<String, Vec<String>>) = Default::default();
     let (mut networks, mut ratios) = (Vec::new(), Vec::new());
     for shipped in learners.filter(|shipped| is_exhaustive() || QUICK.contains(&shipped.name)) {

@@ -88,7 +88,7 @@ fn the_file_lays_the_first_program() {
     let Loaded { machine, input, .. } = read(MACHINE);
     let program = Program::encode(&shipped("copy_label.tm").machine, None).expect("a program");
     assert_eq!(program.load(&machine, None).ok(), input);
-    assert_eq!(program.to_string(), "010.0111;110.1111;.....1.0;;000.0110;100.1110;.......1;;.;;");
+    assert_eq!(program.signs, "010.0111;110.1111;.....1.0;;000.0110;100.1110;.......1;;.;;");
 }
 
 #[test]

@@ -13,15 +13,15 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let entry = |(shipped, lesson): (&Shipped, &ShippedLesson)| {
+    let entry = |(shipped, lesson): (&'static Shipped, &'static ShippedLesson)| {
         let table = lesson.table();
         object! {
             name: shipped.name,
             summary: shipped.summary,
             file: format!("crates/luge/learners/{}.{}", shipped.name, shipped.extension),
             data "of a learner from a table": table.map(|table| table.file),
-            targets "likewise": table.map(|table| table.targets),
-            features "unless all other columns are": table.map(|table| table.features).filter(|f| !f.is_empty()),
+            targets "likewise": table.map(|table| &table.targets),
+            features "unless all other columns are": table.map(|table| &table.features).filter(|f| !f.is_empty()),
             stream "of a learner from a stream": table.is_none().then(|| lesson.flags()),
             format: lesson.format,
             primary: lesson.primary,
@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 
 /// All learners: those from tables first.
 fn learners() -> impl Iterator<Item = (&'static Shipped, &'static ShippedLesson)> {
-    let all = catalogue::learners().chain(STREAM_LEARNERS);
+    let all = catalogue::learners().chain(STREAM_LEARNERS.iter());
     all.filter_map(|shipped| Some((shipped, shipped.lesson.as_ref()?)))
 }
 

@@ -5,7 +5,7 @@ use luge::{
     files::FileError,
     job::program::overflow,
     mlp::{MlpModel, PreparedMlp, TorchError, TorchExport},
-    stream::{StreamMoment, StreamReport},
+    stream::StreamReport,
 };
 use luge_landscape::mlp::{Float, MlpConstants};
 use luge_train::Precision;
@@ -93,9 +93,8 @@ pub(super) fn run(
     if let Some(folder) = &args.torch {
         return export_torch(prepared, (folder, args.sparse), &mut outputs);
     }
-    let report = &run.follow_stream((None, true), prepared.rehearsal.steps, |_, watch| {
-        prepared.train(|step| watch(StreamMoment { step, loss: f64::NAN, snapshot: &|| None }))
-    })?;
+    let report =
+        &run.follow_stream((None, true), prepared.rehearsal.steps, |_, watch| prepared.train(watch))?;
     run.save_model(&report.certificate, |name| MlpModel::new(prepared, report).to_bytes(name))?;
     if let Some(program) = &prepared.program {
         show_warnings(&overflow(&program.source, None, &report.wraps), &program.source);

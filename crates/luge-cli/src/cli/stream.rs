@@ -138,7 +138,7 @@ pub(super) fn train(job: &StreamJob, lesson: &PreparedStream, mut run: LongRun) 
 
 impl Args {
     fn job(&self) -> Result<StreamJob, Failure> {
-        let source = open_learner(&self.learner, STREAM_LEARNERS)?;
+        let source = open_learner(&self.learner, STREAM_LEARNERS.iter())?;
         circuit::read(&source, None)?;
         let data = self.csv.read(None)?;
         let set = self.csv.constants(&source)?;

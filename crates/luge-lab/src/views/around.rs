@@ -87,12 +87,9 @@ fn edges(scene: &Scene<'_>, leaving: &OutgoingEdges<'_>, name: &Naming<'_>) -> V
     let view = |edge: &Edge| {
         let (to, name) = name(edge.to)?;
         let halting = scene.state_at(to).is_some_and(|state| scene.halts_in(state));
-        let part = match edge {
-            Edge { successor: true, .. } => "successor",
-            Edge { candidate: true, .. } => "rival",
-            Edge { predecessor: true, .. } => "predecessor",
-            _ if halting => "halting",
-            _ => "other",
+        let part = match edge.role() {
+            "other" if halting => "halting",
+            role => role,
         };
         let loss = |&share: &f64| drawn(leaving.loss_towards(edge.to, share));
         let curve: Vec<f64> = places.iter().map(loss).collect();

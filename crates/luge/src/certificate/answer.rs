@@ -77,7 +77,6 @@ pub struct Fit {
 
 impl Fit {
     /// Compares outputs with the labels of a table.
-    #[must_use]
     pub fn of(outputs: &Values, table: &Table) -> Self {
         let labels = &table.labels;
         let squares: f64 = outputs.data.iter().zip(&labels.data).map(|(out, y)| (out - y) * (out - y)).sum();
@@ -88,7 +87,6 @@ impl Fit {
 
 impl Learned {
     /// Describes learned weights, on the data from which they were learned.
-    #[must_use]
     pub fn of(prepared: &PreparedTraining, theta: &[f64]) -> Self {
         let table = prepared.table();
         let fit = |theta: Vec<f64>| {
@@ -108,7 +106,6 @@ impl Learned {
 
 impl Answer {
     /// Returns the answer of a training on a table.
-    #[must_use]
     pub fn of_training(prepared: &PreparedTraining, report: &TrainingReport) -> Self {
         Self {
             learned: Some(Learned::of(prepared, &report.theta)),
@@ -117,7 +114,6 @@ impl Answer {
     }
 
     /// Returns a certificate in words.
-    #[must_use]
     pub fn of_certificate(certificate: &Certificate) -> Self {
         let certified = certificate.proves_the_run();
         let claims = certificate.claims();
@@ -128,7 +124,6 @@ impl Answer {
     }
 
     /// Returns the answer of a machine's trace.
-    #[must_use]
     pub fn of_trace(plan: &PreparedTrace, trace: &Trace) -> Self {
         let same = match &trace.first_mismatch {
             None => format!("{} iterates, 0 mismatches", grouped(trace.n_compared)),
@@ -177,7 +172,6 @@ impl Answer {
 }
 
 /// Says in words whether claims prove a run.
-#[must_use]
 pub fn verdict_on(claims: &[(&str, &Claim)], proved: bool) -> String {
     match (&failed(claims)[..], proved) {
         ([], _) => format!("yes: all {} claims hold", claims.len()),
@@ -188,7 +182,6 @@ pub fn verdict_on(claims: &[(&str, &Claim)], proved: bool) -> String {
 }
 
 /// Returns the names of the claims that do not hold.
-#[must_use]
 pub fn failed<'a>(claims: &[(&'a str, &Claim)]) -> Vec<&'a str> {
     claims.iter().filter(|(_, claim)| !claim.holds).map(|(name, _)| *name).collect()
 }

@@ -6,7 +6,6 @@ use luge_sled::{Outcome, Verdict};
 use crate::{job::program, training::Claim};
 
 /// Compares the machine's weights, `None` if it rejected its data, with the interpreter's outcome.
-#[must_use]
 pub fn claim(interpreted: Option<&Outcome>, machine: Option<&[f64]>, format: NumberFormat) -> Claim {
     let line = |outcome: &Outcome| outcome.line.map_or(String::new(), |line| format!(" in line {line}"));
     let differs = match (interpreted.map(|outcome| (outcome.verdict, outcome)), machine) {

@@ -39,6 +39,18 @@ pub struct Edge {
     pub predecessor: bool,
 }
 
+impl Edge {
+    /// Its role in a picture: `successor`, `rival`, `predecessor` or `other`.
+    pub fn role(&self) -> &'static str {
+        match self {
+            Self { successor: true, .. } => "successor",
+            Self { candidate: true, .. } => "rival",
+            Self { predecessor: true, .. } => "predecessor",
+            _ => "other",
+        }
+    }
+}
+
 /// All edges that leave one vertex.
 #[derive(Debug)]
 pub struct OutgoingEdges<'p> {

@@ -15,7 +15,7 @@ use crate::{
     },
     job::{Data, JobError, StandardPrimaries},
     mlp::MlpModel,
-    run::follow::ObservationRate,
+    run::follow::{ObservationRate, RunProgress},
     stream::StreamModel,
     training::{PreparedTraining, Simulated},
 };
@@ -79,7 +79,7 @@ impl AnyModel {
             }
             Self::Mlp(model) => {
                 let prepared = model.prepare(data)?;
-                let report = prepared.train(|step| watch(step, f64::NAN))?;
+                let report = prepared.train(|moment| watch(moment.step, moment.loss))?;
                 let again = MlpModel::new(&prepared, &report);
                 (report.certificate, model.is_same(&again))
             }
@@ -99,29 +99,24 @@ impl Model {
         if let Some(why) = other_data(self, &data.as_given()?) {
             return Ok(Verdict::other_data(why));
         }
-        let prepared = self.prepare(data.read(self.card.options.format)?, &StandardPrimaries);
+        let table = data.read(self.card.options.format)?;
+        let verify = || {
+            let prepared = self.prepare(table, &StandardPrimaries)?;
+            let mut retrained = None;
+            if retrain {
+                let watch = |moment: RunProgress<'_>| watch(moment.step, moment.loss);
+                let report = prepared.follow(None, ObservationRate::Moments, watch)?;
+                retrained = Some(self.is_same(&Self::new(&prepared, &report)));
+            }
+            let audit = audit(self, &prepared)?;
+            let not_checked = not_checked(&audit, self, retrain);
+            Ok(Verdict::new(audit, retrained, not_checked))
+        };
         // If the run fails on these data, the model is not of this run.
-        match prepared.and_then(|prepared| self.verify_lesson(&prepared, retrain, watch)) {
+        match verify() {
             Err(ModelError::Job(error)) => Ok(Verdict::other_data(error)),
             verdict => verdict,
         }
-    }
-
-    fn verify_lesson(
-        &self,
-        prepared: &PreparedTraining,
-        retrain: bool,
-        watch: &mut dyn FnMut(Step, f64) -> ControlFlow<()>,
-    ) -> Result<Verdict, ModelError> {
-        let mut retrained = None;
-        if retrain {
-            let report =
-                prepared.follow(None, ObservationRate::Moments, |moment| watch(moment.step, moment.loss))?;
-            retrained = Some(self.is_same(&Self::new(prepared, &report)));
-        }
-        let audit = audit(self, prepared)?;
-        let not_checked = not_checked(&audit, self, retrain);
-        Ok(Verdict::new(audit, retrained, not_checked))
     }
 }
 

@@ -5,9 +5,10 @@
 
 use luge_landscape::{Extended, StreamNetwork};
 use luge_net::{
-    Network, NodeId, NumberFormat, Op, ParameterId, Shape, SparseValues, StepRule, numbers::Negatives,
+    Network, NodeId, NumberFormat, Op, ParameterId, Shape, SparseValues, StepRule,
+    numbers::{FixedPoint, Negatives, SmallFloat},
 };
-use serde::{Serialize, Serializer};
+use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::object;
 
@@ -16,34 +17,6 @@ pub const VERSION: u32 = 1;
 
 /// The version for networks that are trained on a stream. It differs so that readers of the other version refuse them.
 pub const STREAM_VERSION: u32 = 2;
-
-/// What an operation needs in addition to its operands.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[serde(untagged)]
-enum Attributes {
-    Parameter { parameter: String },
-    Input { input: String },
-    Constant { values: Vec<Number> },
-    Linear { entries: Vec<(u32, u32, Number)>, bias: Vec<Number> },
-    Sum { weights: Vec<Number> },
-    Shift { by: i64 },
-    Gather { positions: Vec<usize> },
-    Bits { format: Format },
-}
-
-#[derive(Clone, PartialEq, Debug, Serialize)]
-struct Format {
-    text: String,
-    #[serde(flatten)]
-    fields: FormatFields,
-}
-
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-enum FormatFields {
-    Fixed { integer_bits: u32, fraction_bits: u32, negatives: &'static str },
-    Float { exponent_bits: u32, mantissa_bits: u32, bias: i32 },
-}
 
 /// A number that may be infinite or NaN, which JSON writes as strings.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -109,7 +82,7 @@ fn whole<'n>(
             shape: sides(node.shape),
             operands: node.op.operands().iter().map(|operand| operand.index()).collect::<Vec<_>>(),
             #[serde(flatten)]
-            attributes: attributes(network, &node.op),
+            attributes: Attributes(network, &node.op),
         }
     });
     object! {
@@ -125,55 +98,59 @@ fn whole<'n>(
     }
 }
 
-fn attributes(network: &Network, op: &Op) -> Option<Attributes> {
-    Some(match op {
-        Op::Parameter(id) => {
-            Attributes::Parameter { parameter: network.parameters()[id.index()].name.clone() }
+/// What an operation needs in addition to its operands.
+struct Attributes<'n>(&'n Network, &'n Op);
+
+impl Serialize for Attributes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(network, op) = *self;
+        let mut map = serializer.serialize_map(None)?;
+        match op {
+            Op::Parameter(id) => map.serialize_entry("parameter", &network.parameters()[id.index()].name)?,
+            Op::Input(id) => map.serialize_entry("input", &network.inputs()[id.index()].name)?,
+            Op::Constant(values) => map.serialize_entry("values", &numbers(&values.data))?,
+            Op::Linear(linear, _) => {
+                let entry = |(row, col, weight)| (row, col, Number(weight));
+                let entries: Vec<_> = linear.entries().iter().copied().map(entry).collect();
+                map.serialize_entry("entries", &entries)?;
+                map.serialize_entry("bias", &numbers(&linear.bias()))?;
+            }
+            Op::Sum(terms) => {
+                let weights: Vec<Number> = terms.iter().map(|&(weight, _)| Number(weight)).collect();
+                map.serialize_entry("weights", &weights)?;
+            }
+            Op::Shift(by, _) => map.serialize_entry("by", by)?,
+            Op::Gather(positions, _) => map.serialize_entry("positions", positions)?,
+            Op::Quantize(format, _) | Op::Dequantize(format, _) => match format {
+                NumberFormat::Fixed(fixed) => map.serialize_entry("format", &fixed_format(*fixed))?,
+                NumberFormat::Float(float) => map.serialize_entry("format", &float_format(*float))?,
+            },
+            _ => {}
         }
-        Op::Input(id) => Attributes::Input { input: network.inputs()[id.index()].name.clone() },
-        Op::Constant(values) => Attributes::Constant { values: numbers(&values.data) },
-        Op::Linear(map, _) => Attributes::Linear {
-            entries: map.entries().iter().map(|&(row, col, weight)| (row, col, Number(weight))).collect(),
-            bias: numbers(&map.bias()),
-        },
-        Op::Sum(terms) => {
-            Attributes::Sum { weights: terms.iter().map(|&(weight, _)| Number(weight)).collect() }
-        }
-        Op::Shift(by, _) => Attributes::Shift { by: *by },
-        Op::Gather(positions, _) => Attributes::Gather { positions: positions.clone() },
-        Op::Quantize(format, _) | Op::Dequantize(format, _) => {
-            Attributes::Bits { format: Format { text: format.to_string(), fields: format_fields(*format) } }
-        }
-        Op::Relu(_)
-        | Op::Product(..)
-        | Op::Quotient(..)
-        | Op::MatMul(..)
-        | Op::Sqrt(_)
-        | Op::SumColumns(_)
-        | Op::SumAll(_)
-        | Op::Reshape(_)
-        | Op::Stack(..)
-        | Op::StopGradient(_)
-        | Op::Switch { .. }
-        | Op::Select { .. } => return None,
-    })
+        map.end()
+    }
 }
 
-fn format_fields(format: NumberFormat) -> FormatFields {
-    match format {
-        NumberFormat::Fixed(fixed) => FormatFields::Fixed {
-            integer_bits: fixed.n_integer,
-            fraction_bits: fixed.n_fraction,
-            negatives: match fixed.negatives {
-                Negatives::TwosComplement => "twos-complement",
-                Negatives::SignMagnitude => "sign-magnitude",
-            },
+fn fixed_format(format: FixedPoint) -> impl Serialize {
+    object! {
+        text: NumberFormat::Fixed(format).to_string(),
+        kind: "fixed",
+        integer_bits: format.n_integer,
+        fraction_bits: format.n_fraction,
+        negatives: match format.negatives {
+            Negatives::TwosComplement => "twos-complement",
+            Negatives::SignMagnitude => "sign-magnitude",
         },
-        NumberFormat::Float(float) => FormatFields::Float {
-            exponent_bits: float.n_exponent,
-            mantissa_bits: float.n_mantissa,
-            bias: float.bias(),
-        },
+    }
+}
+
+fn float_format(format: SmallFloat) -> impl Serialize {
+    object! {
+        text: NumberFormat::Float(format).to_string(),
+        kind: "float",
+        exponent_bits: format.n_exponent,
+        mantissa_bits: format.n_mantissa,
+        bias: format.bias(),
     }
 }
 

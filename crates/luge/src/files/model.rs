@@ -107,13 +107,11 @@ impl<C: Card> ModelOf<C> {
     }
 
     /// Returns the data of a CSV file, to be prepared as in training.
-    #[must_use]
     pub fn data(&self, name: String, text: String, saturate: bool) -> Data {
         Data::like(self.card.preparation(), name, text, saturate)
     }
 
     /// The claim that training again gives the same model: every weight bit for bit, every figure and every claim.
-    #[must_use]
     pub fn is_same(&self, again: &Self) -> Claim {
         let mut card = again.card.clone();
         card.adopt(&self.card);
@@ -207,7 +205,6 @@ impl AnyModel {
     }
 
     /// The gradient steps of the training.
-    #[must_use]
     pub fn steps(&self) -> Step {
         match self {
             Self::Training(model) => model.card.steps,
@@ -217,7 +214,6 @@ impl AnyModel {
     }
 
     /// How the columns of the data were prepared.
-    #[must_use]
     pub fn preparation(&self) -> &Preparation {
         match self {
             Self::Training(model) => model.card.preparation(),

@@ -275,11 +275,13 @@ impl<'a> File<'a> {
         });
         let parameters = list(parameters);
         let inputs = list(self.network.inputs().iter().map(|input| shape(input.shape)));
-        let nodes: Vec<String> = self.network.nodes().iter().map(|node| self.node(node)).collect();
+        let network = self.network;
+        let node = |node: &Node| format!("Node {} {}", shape(node.shape), self.operation(&node.op));
+        let nodes: Vec<String> = network.nodes().iter().map(node).collect();
         format!(
             "network := Network\n  {parameters}\n  {inputs}\n  {}\n  {}",
             lines(&nodes),
-            self.network.loss().index()
+            network.loss().index()
         )
     }
 
@@ -317,47 +319,30 @@ impl<'a> File<'a> {
         "claimed_machine".to_owned()
     }
 
-    fn node(&mut self, node: &Node) -> String {
-        format!("Node {} {}", shape(node.shape), self.operation(&node.op))
-    }
-
+    /// Writes an operation: its constructor, what it needs beside its operands, and the operands.
     fn operation(&mut self, op: &Op) -> String {
-        match op {
-            Op::Parameter(p) => format!("(OpParameter {})", p.index()),
-            Op::Input(p) => format!("(OpInput {})", p.index()),
-            Op::Constant(values) => format!("(OpConstant {})", self.numbers(&values.data)),
-            Op::Linear(map, a) => {
+        let mut arguments = match op {
+            Op::Parameter(p) => vec![p.index().to_string()],
+            Op::Input(p) => vec![p.index().to_string()],
+            Op::Constant(values) => vec![self.numbers(&values.data)],
+            Op::Linear(map, _) => {
                 let entries =
                     map.entries().iter().map(|&(r, c, w)| format!("arc {r} {c} {}", number(w))).collect();
-                let (entries, bias) = (self.lists.long("entry", entries), self.numbers(&map.bias()));
-                format!("(OpLinear {entries} {bias} {})", id(*a))
+                vec![self.lists.long("entry", entries), self.numbers(&map.bias())]
             }
             Op::Sum(terms) => {
                 let terms = terms.iter().map(|&(w, a)| format!("({}, {})", number(w), id(a)));
-                format!("(OpSum {})", list(terms))
+                return format!("(OpSum {})", list(terms));
             }
-            Op::Relu(a) => format!("(OpRelu {})", id(*a)),
-            Op::Product(a, b) => format!("(OpProduct {} {})", id(*a), id(*b)),
-            Op::Quotient(a, b) => format!("(OpQuotient {} {})", id(*a), id(*b)),
-            Op::MatMul(a, b) => format!("(OpMatmul {} {})", id(*a), id(*b)),
-            Op::Sqrt(a) => format!("(OpRoot {})", id(*a)),
-            Op::SumColumns(a) => format!("(OpSumColumns {})", id(*a)),
-            Op::SumAll(a) => format!("(OpSumAll {})", id(*a)),
-            Op::Shift(by, a) => format!("(OpShift ({by}) {})", id(*a)),
-            Op::Reshape(a) => format!("(OpReshape {})", id(*a)),
-            Op::Stack(a, b) => format!("(OpStack {} {})", id(*a), id(*b)),
-            Op::Gather(positions, a) => {
-                let positions = self.lists.long("nat", positions.iter().map(usize::to_string).collect());
-                format!("(OpGather {positions} {})", id(*a))
+            Op::Shift(by, _) => vec![format!("({by})")],
+            Op::Gather(positions, _) => {
+                vec![self.lists.long("nat", positions.iter().map(usize::to_string).collect())]
             }
-            Op::Quantize(format, a) => format!("(OpQuantize {} {})", number_format(*format), id(*a)),
-            Op::Dequantize(format, a) => format!("(OpDequantize {} {})", number_format(*format), id(*a)),
-            Op::StopGradient(a) => format!("(OpStop {})", id(*a)),
-            Op::Switch { open, on, off } => format!("(OpSwitch {} {} {})", id(*open), id(*on), id(*off)),
-            Op::Select { condition, positive, otherwise } => {
-                format!("(OpSelect {} {} {})", id(*condition), id(*positive), id(*otherwise))
-            }
-        }
+            Op::Quantize(format, _) | Op::Dequantize(format, _) => vec![number_format(*format)],
+            _ => Vec::new(),
+        };
+        arguments.extend(op.operands().into_iter().map(id));
+        format!("(Op{} {})", constructor(op), arguments.join(" "))
     }
 
     fn numbers(&mut self, numbers: &[f64]) -> String {
@@ -398,6 +383,15 @@ impl Lists {
             names.push(name);
         }
         format!("({})", names.join(" ++ "))
+    }
+}
+
+/// The name of an operation in `proofs/`, without `Op`.
+fn constructor(op: &Op) -> String {
+    match op {
+        Op::Sqrt(_) => "Root".to_owned(),
+        Op::StopGradient(_) => "Stop".to_owned(),
+        _ => op.word().split('-').map(|part| part[..1].to_uppercase() + &part[1..]).collect(),
     }
 }
 

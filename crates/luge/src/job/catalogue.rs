@@ -1,26 +1,29 @@
 //! The machines and the learners that ship with Luge, with their data, by name.
 
+use std::sync::LazyLock;
+
 use luge_landscape::LandscapeKind;
 use luge_net::NumberFormat;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     data::{ClassCode, PrepareOptions},
     job::{Data, Job, JobError, TraceJob, TrainJob, source::Source},
-    stream::{Concept, Draw, Order, Samples},
+    stream::{Draw, Order, Samples},
 };
 
 /// The table of handwritten digits, 8 by 8 pixels, 1,797 rows.
 pub const DIGITS: &str = include_str!("../../data/digits.csv");
 
 /// A machine or a learner that ships.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Shipped {
     /// Its name, and that of its file in `learners` if it is a learner.
     pub name: &'static str,
     /// What it does, in a line.
     pub summary: &'static str,
     /// The program.
+    #[serde(default)]
     pub text: &'static str,
     /// The extension of files that hold such programs: `sled`, `tm` or `bb`.
     pub extension: &'static str,
@@ -29,11 +32,13 @@ pub struct Shipped {
 }
 
 /// The data that ship with a learner, and its settings.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ShippedLesson {
-    /// The data.
     #[serde(flatten)]
-    pub data: ShippedData,
+    rows: Option<ShippedTable>,
+    /// The distribution of its samples, if they are random.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    draw: Option<Draw>,
     /// The default number format.
     pub format: &'static str,
     /// The primary network.
@@ -42,170 +47,70 @@ pub struct ShippedLesson {
     pub landscape: LandscapeKind,
 }
 
-/// The data of a learner that ships.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[serde(untagged)]
-pub enum ShippedData {
-    /// A table.
-    Table(ShippedTable),
-    /// A stream of the rows of a table, shuffled before every pass.
-    Shuffled(ShippedTable),
-    /// A stream of random samples.
-    Draw {
-        /// Their distribution.
-        draw: Draw,
-    },
-}
-
 /// A table that ships, and which of its columns are used.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ShippedTable {
     /// Its file.
     #[serde(rename = "data")]
     pub file: &'static str,
     /// The file's text.
+    #[serde(default)]
     pub csv: &'static str,
     /// The labels' columns.
-    pub targets: &'static [&'static str],
+    pub targets: Vec<&'static str>,
     /// The features' columns; none: all others.
-    pub features: &'static [&'static str],
+    pub features: Vec<&'static str>,
+    /// How its rows pass as a stream.
+    #[serde(default, skip_serializing)]
+    order: Order,
 }
 
 /// The learner that `luge train` trains by default.
 pub const FIRST_LEARNER: &str = "perceptron";
 
-/// The tables of learners and machines, in rows.
-macro_rules! shipped {
-    (@table $data:literal $targets:expr, $features:expr) => {
-        ShippedTable {
-            file: concat!("crates/luge/", $data),
-            csv: include_str!(concat!("../../", $data)),
-            targets: &$targets,
-            features: &$features,
-        }
-    };
-    (@learner $name:literal $extension:literal $summary:literal
-        $data:expr, $format:literal $primary:literal $landscape:ident) => {
-        Shipped {
-            name: $name,
-            summary: $summary,
-            text: include_str!(concat!("../../learners/", $name, ".", $extension)),
-            extension: $extension,
-            lesson: Some(ShippedLesson {
-                data: $data,
-                format: $format,
-                primary: $primary,
-                landscape: LandscapeKind::$landscape,
-            }),
-        }
-    };
-    (
-        learners { $($name:literal $extension:literal $summary:literal
-            $data:literal $targets:expr, $features:expr, $format:literal $primary:literal $landscape:ident;)* }
-        machines { $($machine:literal $about:literal $line:literal;)* }
-        streams { $($stream:literal $of:literal $does:literal $samples:expr, $numbers:literal $network:literal;)* }
-    ) => {
-        /// Machines, and learners from tables in Sled and as machines, the simplest first.
-        pub const SHIPPED: &[Shipped] = &[
-            $(shipped!(@learner $name $extension $summary
-                ShippedData::Table(shipped!(@table $data $targets, $features)), $format $primary $landscape),)*
-            $(Shipped { name: $machine, summary: $about, text: $line, extension: "bb", lesson: None },)*
-        ];
+/// Machines, and learners from tables in Sled and as machines, the simplest first.
+pub static SHIPPED: LazyLock<Vec<Shipped>> =
+    LazyLock::new(|| read(include_str!("../../learners/shipped.json")));
 
-        /// Learners from streams.
-        pub const STREAM_LEARNERS: &[Shipped] =
-            &[$(shipped!(@learner $stream $of $does $samples, $numbers $network Plain),)*];
+/// Learners from streams.
+pub static STREAM_LEARNERS: LazyLock<Vec<Shipped>> =
+    LazyLock::new(|| read(include_str!("../../learners/streams.json")));
+
+/// The names and the texts of files in folders of this crate.
+macro_rules! files {
+    ($($folder:literal: $($name:literal)*;)*) => {
+        [$($(($name, include_str!(concat!("../../", $folder, "/", $name)))),*),*]
     };
 }
 
-/// Samples of 32 bits, with the parity of 16 of them as the label.
-const PARITY: ShippedData = ShippedData::Draw {
-    draw: Draw { concept: Concept::Parity { n_hidden: 16 }, n_features: 32, noise: 0.0 },
+/// The files that the lists of what ships name.
+const FILES: [(&str, &str); 45] = files! {
+    "data": "anscombe_i.csv" "breast_cancer.csv" "diabetes.csv" "iris.csv";
+    "learners":
+        "ballot.tm" "condensed_neighbours.sled" "copy_label.csv" "copy_label.tm" "decision_stump.sled"
+        "decision_tree.sled" "early_stopping.sled" "evolution.sled" "iris_setosa.csv" "iris_species.csv"
+        "k_means.sled" "keep_label.csv" "keep_label.tm" "largest.tm" "least_squares_line.sled"
+        "logistic_regression.sled" "majority.csv" "majority.tm" "mean.csv" "mean.tm" "mlp.sled"
+        "mlp_backprop.sled" "naive_bayes.sled" "nearest_centroid.sled" "parity.sled" "parity32.csv"
+        "parity_elimination.sled" "parity_machine.tm" "perceptron.sled" "perceptron_rounds.sled"
+        "ridge.sled" "sgd_linear.csv" "sgd_linear.sled" "stream_average.tm" "stream_mean.sled"
+        "stream_perceptron.sled" "universal.csv" "universal.tm" "wine_signs.csv" "xor.csv" "xor_search.sled";
 };
-const PETALS: ShippedData =
-    ShippedData::Shuffled(shipped!(@table "data/iris.csv" ["petal_length"], ["petal_width"]));
-const SETOSA: ShippedData = ShippedData::Shuffled(shipped!(@table "learners/iris_setosa.csv" ["setosa"], []));
 
-/// Labels with a column for each class.
-const SPECIES: [&str; 3] = ["setosa", "versicolor", "virginica"];
-const WINES: [&str; 3] = ["class_0", "class_1", "class_2"];
-
-/// Four of the thirty measurements of a tumour.
-const TUMOUR: [&str; 4] = ["worst_radius", "worst_texture", "worst_smoothness", "worst_concave_points"];
-
-// A learner's name, extension and summary; its data, labels, features (none: all others), number format, primary network
-// and landscape.
-shipped! {
-    learners {
-        "perceptron" "sled" "Rosenblatt's perceptron: corrects a plane until it separates two classes"
-            "learners/iris_setosa.csv" ["setosa"], [], "fix:8.4" "linear" Compact;
-        "perceptron_rounds" "sled" "the perceptron on data that no plane separates: it stops after ROUNDS rounds"
-            "data/breast_cancer.csv" ["malignant"], TUMOUR, "fix:6.8" "linear" Compact;
-        "least_squares_line" "sled" "the line of least squares through points, in closed form"
-            "data/anscombe_i.csv" ["y"], [], "fix:8.8" "linear" Compact;
-        "sgd_linear" "sled" "stochastic gradient descent for a linear model"
-            "learners/sgd_linear.csv" ["y"], [], "fix:4.8" "linear" Compact;
-        "nearest_centroid" "sled" "represents each class by the mean of its samples"
-            "learners/iris_species.csv" SPECIES, [], "fix:8.6" "linear" Compact;
-        "xor_search" "sled" "tries all small weights of a network with a hidden layer: the global optimum"
-            "learners/xor.csv" ["y"], [], "fix:6.0" "mlp:2-2-1" Compact;
-        "mlp_backprop" "sled" "backpropagation in a network with a hidden layer"
-            "learners/xor.csv" ["y"], [], "fix:4.8" "mlp:2-2-1" Compact;
-        "mlp" "sled" "backpropagation for any number of features, labels and hidden units"
-            "learners/xor.csv" ["y"], [], "fix:4.10" "mlp:2-4-1" Compact;
-        "ridge" "sled" "ridge regression in closed form, by Gaussian elimination"
-            "data/diabetes.csv" ["progression"], [], "fix:4.12" "linear" Compact;
-        "logistic_regression" "sled" "logistic regression, by stochastic gradient descent"
-            "data/breast_cancer.csv" ["malignant"], TUMOUR, "fix:6.8" "linear" Compact;
-        "naive_bayes" "sled" "naive Bayes for features that are there or not"
-            "learners/wine_signs.csv" WINES, [], "fix:8.6" "linear" Compact;
-        "decision_stump" "sled" "the one question about one feature that leaves the fewest mistakes"
-            "data/breast_cancer.csv" ["malignant"], TUMOUR, "fix:6.8" "tree:1" Compact;
-        "decision_tree" "sled" "a decision tree, grown from its root"
-            "data/breast_cancer.csv" ["malignant"], TUMOUR, "fix:6.8" "tree:2" Compact;
-        "k_means" "sled" "centres that go to the mean of their samples until none moves"
-            "learners/iris_species.csv" SPECIES, [], "fix:5.6" "prototypes:3" Compact;
-        "condensed_neighbours" "sled" "stores the samples that nearest neighbours need, and no others"
-            "learners/iris_species.csv" SPECIES, [], "fix:5.6" "prototypes:24" Compact;
-        "early_stopping" "sled" "gradient descent that ends when samples kept aside say so"
-            "data/diabetes.csv" ["progression"], ["bmi", "bp", "s5"], "fix:4.10" "linear" Compact;
-        "evolution" "sled" "an evolution strategy: a parent, a child, and the better one stays"
-            "learners/sgd_linear.csv" ["y"], [], "fix:4.8" "linear" Compact;
-        "parity_elimination" "sled" "finds which of 32 bits a parity counts, by Gaussian elimination"
-            "learners/parity32.csv" ["y"], [], "fix:2.0" "parity" Compact;
-        "mean" "tm" "the mean of four labels"
-            "learners/mean.csv" ["y"], [], "fix:4.4" "linear" Compact;
-        "copy_label" "tm" "copies the first label"
-            "learners/copy_label.csv" ["y"], [], "fix:3.2" "linear" Compact;
-        "majority" "tm" "the majority of binary labels, two features"
-            "learners/majority.csv" ["y"], [], "fix:2.0" "linear" Compact;
-        "largest" "tm" "the largest label"
-            "learners/universal.csv" ["y"], [], "fix:3.0" "linear" Compact;
-        "ballot" "tm" "a ballot among labels"
-            "learners/universal.csv" ["y"], [], "fix:3.0" "linear" Compact;
-        "universal" "tm" "a universal learner: its program is on a tape"
-            "learners/universal.csv" ["y"], [], "fix:3.0" "linear" Compact;
-        "keep_label" "tm" "keeps the first label, its tape inside the vertex"
-            "learners/keep_label.csv" ["y"], [], "fix:2.0" "linear" Internal;
+/// Reads a list of what ships, and fills in the texts of its files.
+fn read(list: &'static str) -> Vec<Shipped> {
+    let text = |path: &str| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let file = FILES.iter().find(|file| file.0 == name);
+        file.unwrap_or_else(|| panic!("{path} is not among the files that ship")).1
+    };
+    let mut all: Vec<Shipped> = serde_json::from_str(list).expect("a list of what ships");
+    for Shipped { name, extension, text: program, lesson, .. } in &mut all {
+        let Some(lesson) = lesson else { continue };
+        *program = text(&format!("{name}.{extension}"));
+        lesson.rows.iter_mut().for_each(|table| table.csv = text(table.file));
     }
-    machines {
-        "bb2" "busy beaver, 2 states, 6 steps" "1RB1LB_1LA1RZ";
-        "bb3" "busy beaver, 3 states, 21 steps" "1RB1RZ_1LB0RC_1LC1LA";
-        "bb4" "busy beaver, 4 states, 107 steps" "1RB1LB_1LA0LC_1RZ1LD_1RD0RA";
-        "bb5" "busy beaver, 5 states, 47,176,870 steps" "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
-    }
-    streams {
-        "parity" "sled" "which bits a parity counts, by Gaussian elimination over GF(2)"
-            PARITY, "fix:2.0" "parity";
-        "stream_perceptron" "sled" "Rosenblatt's perceptron, until fifty samples in a row are right"
-            SETOSA, "fix:8.4" "linear";
-        "stream_mean" "sled" "the mean of the labels of sixteen samples"
-            PETALS, "fix:6.4" "linear";
-        "parity_machine" "tm" "the same as parity, as a machine"
-            PARITY, "fix:2.0" "parity";
-        "stream_average" "tm" "the same as stream_mean, as a machine"
-            PETALS, "fix:6.4" "linear";
-    }
+    all
 }
 
 /// Finds the machine or the learner of a name.
@@ -229,7 +134,7 @@ pub fn learners() -> impl Iterator<Item = &'static Shipped> {
 }
 
 fn all() -> impl Iterator<Item = &'static Shipped> {
-    SHIPPED.iter().chain(STREAM_LEARNERS)
+    SHIPPED.iter().chain(STREAM_LEARNERS.iter())
 }
 
 impl Shipped {
@@ -258,10 +163,7 @@ impl Shipped {
 impl ShippedLesson {
     /// The table, unless the learner is meant for a stream.
     pub fn table(&self) -> Option<&ShippedTable> {
-        match &self.data {
-            ShippedData::Table(table) => Some(table),
-            ShippedData::Shuffled(_) | ShippedData::Draw { .. } => None,
-        }
+        self.rows.as_ref().filter(|table| table.order == Order::Cycle)
     }
 
     /// The samples as a stream with numbers of this format; the rows of a table pass in cycles.
@@ -269,21 +171,15 @@ impl ShippedLesson {
     /// # Errors
     /// If they do not fit the format.
     pub fn samples(&self, format: NumberFormat) -> Result<Samples, JobError> {
-        let rows = |table: ShippedTable, order| Ok(Samples::Table(table.data().read(format)?, order));
-        match self.data {
-            ShippedData::Table(table) => rows(table, Order::Cycle),
-            ShippedData::Shuffled(table) => rows(table, Order::Shuffle),
-            ShippedData::Draw { draw } => Ok(Samples::Draw(draw)),
-        }
+        let table = |table: &ShippedTable| Ok(Samples::Table(table.data().read(format)?, table.order));
+        let drawn = self.draw.map(|draw| Ok(Samples::Draw(draw)));
+        self.rows.as_ref().map(table).or(drawn).unwrap_or_else(|| unreachable!("every learner has data"))
     }
 
     /// Returns the command line's flags for the data.
     pub fn flags(&self) -> String {
-        match &self.data {
-            ShippedData::Table(table) => table.flags(),
-            ShippedData::Shuffled(table) => table.flags() + " --order shuffle",
-            ShippedData::Draw { draw } => format!("--draw {draw}"),
-        }
+        let drawn = self.draw.map(|draw| format!("--draw {draw}"));
+        drawn.into_iter().chain(self.rows.as_ref().map(ShippedTable::flags)).collect()
     }
 }
 
@@ -294,19 +190,22 @@ impl ShippedTable {
         Data::Csv {
             name: self.file.to_owned(),
             text: self.csv.to_owned(),
-            target: owned(self.targets),
-            features: (!self.features.is_empty()).then(|| owned(self.features)),
+            target: owned(&self.targets),
+            features: (!self.features.is_empty()).then(|| owned(&self.features)),
             saturate: false,
             prepare: PrepareOptions::default(),
         }
     }
 
     fn flags(&self) -> String {
-        let features = match self.features {
-            [] => String::new(),
-            features => format!(" --features {}", features.join(",")),
-        };
-        format!("--data {} --target {}{features}", self.file, self.targets.join(","))
+        let mut flags = format!("--data {} --target {}", self.file, self.targets.join(","));
+        if !self.features.is_empty() {
+            flags.push_str(&format!(" --features {}", self.features.join(",")));
+        }
+        if self.order != Order::Cycle {
+            flags.push_str(&format!(" --order {}", self.order.word()));
+        }
+        flags
     }
 
     /// Returns how the table encodes classes.
@@ -383,7 +282,7 @@ mod tests {
 
     #[test]
     fn everything_that_ships_can_be_prepared() {
-        for shipped in SHIPPED {
+        for shipped in SHIPPED.iter() {
             let refused = |e: JobError| -> () { panic!("{}: {e}", shipped.name) };
             match shipped.job() {
                 Job::Trace(job) => job.prepare().map(drop).unwrap_or_else(refused),

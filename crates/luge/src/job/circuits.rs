@@ -19,7 +19,6 @@ const DEFAULT_BITS: usize = 8;
 pub const MAX_BITS: usize = 512;
 
 /// Whether a source is a circuit rather than a machine or a program.
-#[must_use]
 pub fn is_circuit(source: &Source) -> bool {
     match source.extension.as_deref() {
         Some(extension) => ["aag", "aig", SHIPPED].contains(&extension),

@@ -1,7 +1,9 @@
 //! Programs in Sled: from a text and the sizes of its data to a machine.
 
-use luge_landscape::DataLayout;
-use luge_machine::Diagnostic;
+use std::sync::Arc;
+
+use luge_landscape::{DataLayout, Learner, Primary};
+use luge_machine::{Diagnostic, formats::ReadOptions};
 use luge_net::{
     NumberFormat,
     numbers::{Negatives, Overflow},
@@ -13,7 +15,7 @@ use luge_sled::{
 
 use crate::{
     data::Table,
-    job::{JobError, source::Source},
+    job::{JobError, Loaded, Primaries, source::Source},
 };
 pub use luge_sled::Variable;
 
@@ -107,6 +109,37 @@ impl SizedSource {
             .and_then(|sizes| Ok((sizes, settings(&self.set)?)))
             .and_then(|(sizes, settings)| run(&source.text, &sizes, &settings).map_err(broken))
             .map_err(|error| self.refused(error))
+    }
+
+    /// Reads the learner, and compiles it if it is a program.
+    ///
+    /// # Errors
+    /// If the text is neither a program nor a machine.
+    pub fn load(&self) -> Result<Loaded, JobError> {
+        if !is_program(&self.source) {
+            return Ok(self.source.read_with(&ReadOptions::default())?.into());
+        }
+        let compiled = self.compile()?;
+        let (machine, input) = (compiled.machine.clone(), Some(compiled.input.clone()));
+        Ok(Loaded { machine, input, warnings: Vec::new(), format: None, compiled: Some(compiled) })
+    }
+
+    /// Returns the learner in a machine that was read, and the primary network whose weights it finds.
+    ///
+    /// # Errors
+    /// If they do not fit together.
+    pub(crate) fn learner(
+        &self,
+        loaded: &Loaded,
+        primary: &str,
+        primaries: &dyn Primaries,
+    ) -> Result<(Learner, Arc<dyn Primary>), JobError> {
+        let learner = Learner::new(&loaded.machine, loaded.input.as_ref())?;
+        let primary = self.primary(primary, primaries)?;
+        if let Some(compiled) = &loaded.compiled {
+            self.check_theta(compiled.n_theta, &*primary)?;
+        }
+        Ok((learner, primary))
     }
 
     fn refused(&self, error: impl Into<ProgramError>) -> JobError {

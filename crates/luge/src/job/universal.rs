@@ -3,8 +3,6 @@
 //! `docs/universal.md` describes the encoding. The program affects only the initial weights, so one network can run every
 //! learner that fits on its tape.
 
-use std::fmt;
-
 use luge_landscape::{Learner, LearnerError};
 use luge_machine::{
     Access, Cell, Input, Machine, Move, Pattern, Rule, StateId, SymbolId, TapeId, TapeInput, Write,
@@ -23,46 +21,15 @@ const TAPE: &str = "program";
 /// the same heads for every program.
 const FIRST_HEAD: Cell = -1;
 
-/// One cell of a program.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Sign {
-    /// `;`: ends a rule or, in place of a rule, a block.
-    End,
-    /// `.`: reads any symbol, keeps the symbol, or does not move.
-    Any,
-    /// `0`: the bit, or a move to the left.
-    Zero,
-    /// `1`: the bit, or a move to the right.
-    One,
-}
-
-impl Sign {
-    /// All signs.
-    pub const ALL: [Self; 4] = [Self::End, Self::Any, Self::Zero, Self::One];
-
-    /// The symbol on the tape.
-    pub fn symbol(self) -> &'static str {
-        [";", ".", "0", "1"][self as usize]
-    }
-
-    fn of_bit(bit: bool) -> Self {
-        if bit { Self::One } else { Self::Zero }
-    }
-
-    fn of_move(head: Move) -> Self {
-        match head {
-            Move::Left => Self::Zero,
-            Move::Stay => Self::Any,
-            Move::Right => Self::One,
-        }
-    }
-}
+/// The symbols of a program in the order of its tape's alphabet. `;` ends a rule or, in place of a rule, a block. `.` reads any
+/// symbol, keeps the symbol, or does not move. `0` and `1` are a bit, or a move to the left and to the right.
+const SYMBOLS: &str = ";.01";
 
 /// A learner in the encoding of the universal learner.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
-    /// The content of the tape from cell 0 on.
-    pub signs: Vec<Sign>,
+    /// The content of the tape from cell 0 on, a character for each symbol.
+    pub signs: String,
 }
 
 /// Why a machine cannot become a program, or another machine cannot run it.
@@ -116,10 +83,10 @@ impl Program {
         for (block, state) in states.iter().enumerate() {
             blocks[state.index()] = block;
         }
-        let mut program = Self { signs: Vec::new() };
+        let mut program = Self { signs: String::new() };
         for (block, &state) in states.iter().enumerate() {
             if machine.halting(state) == Some(true) {
-                program.signs.extend([Sign::Any, Sign::End]);
+                program.signs.push_str(".;");
             }
             for rule in machine.rules(state) {
                 let fields = tapes
@@ -127,16 +94,16 @@ impl Program {
                     .ok_or_else(|| ProgramError::HeadsApart(machine.state(state).name.clone()))?;
                 program.signs.extend(fields);
                 program.jump(block, blocks[rule.next.index()])?;
-                program.signs.push(Sign::End);
+                program.signs.push(';');
             }
-            program.signs.push(Sign::End);
+            program.signs.push(';');
         }
         if program.signs.len() > MAX_CELLS { Err(ProgramError::TooLong) } else { Ok(program) }
     }
 
     /// Encodes a jump from one block to another: n ones for n blocks to the right, or n + 1 zeros for n blocks to the left.
     fn jump(&mut self, from: usize, to: usize) -> Result<(), ProgramError> {
-        let (sign, n) = if to > from { (Sign::One, to - from) } else { (Sign::Zero, from - to + 1) };
+        let (sign, n) = if to > from { ('1', to - from) } else { ('0', from - to + 1) };
         if self.signs.len().saturating_add(n) > MAX_CELLS {
             return Err(ProgramError::TooLong);
         }
@@ -155,22 +122,16 @@ impl Program {
             let blank = tape.alphabet.name(tape.alphabet.blank());
             tape.name == TAPE
                 && tape.access == Access::ReadWrite
-                && symbols.eq(Sign::ALL.map(Sign::symbol))
-                && blank == Sign::End.symbol()
+                && symbols.eq(SYMBOLS.matches(|_| true))
+                && blank == ";"
         };
         let tape = universal.tape_ids().find(fits).ok_or(ProgramError::NotUniversal)?;
         let mut input = own_input.cloned().unwrap_or_default();
         let n_tapes = input.tapes.len().max(tape.index() + 1);
         input.tapes.resize(n_tapes, TapeInput::default());
-        let symbols = self.signs.iter().map(|&sign| SymbolId::new(sign as usize)).collect();
+        let symbols = self.signs.chars().filter_map(|sign| SYMBOLS.find(sign).map(SymbolId::new)).collect();
         input.tapes[tape.index()] = TapeInput { symbols, head: FIRST_HEAD };
         Ok(input)
-    }
-}
-
-impl fmt::Display for Program {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.signs.iter().try_for_each(|sign| f.write_str(sign.symbol()))
     }
 }
 
@@ -194,21 +155,26 @@ impl ProgramTapes {
     }
 
     /// Encodes a rule without its jump; `None` if the heads of data and marks move differently.
-    fn fields(&self, rule: &Rule) -> Option<[Sign; 7]> {
+    fn fields(&self, rule: &Rule) -> Option<[char; 7]> {
+        let digit = |bit: bool| if bit { '1' } else { '0' };
         let bit = |tape: TapeId, bit: u8| match rule.reads[tape.index()] {
-            Pattern::Any => Sign::Any,
-            Pattern::Is(symbol) => Sign::of_bit((symbol.0 >> bit) & 1 == 1),
+            Pattern::Any => '.',
+            Pattern::Is(symbol) => digit((symbol.0 >> bit) & 1 == 1),
         };
-        let mark = |place: u8| self.marks.map_or(Sign::Any, |marks| bit(marks, place));
+        let mark = |place: u8| self.marks.map_or('.', |marks| bit(marks, place));
         let write = match rule.writes[self.theta.index()] {
-            Write::Keep => Sign::Any,
-            Write::Put(symbol) => Sign::of_bit(symbol == SymbolId(1)),
+            Write::Keep => '.',
+            Write::Put(symbol) => digit(symbol == SymbolId(1)),
         };
         let head = |tape: TapeId| rule.moves[tape.index()];
         if self.marks.is_some_and(|marks| head(marks) != head(self.data)) {
             return None;
         }
-        let moves = [head(self.data), head(self.theta)].map(Sign::of_move);
+        let moves = [head(self.data), head(self.theta)].map(|head| match head {
+            Move::Left => '0',
+            Move::Stay => '.',
+            Move::Right => '1',
+        });
         Some([bit(self.data, 0), mark(1), mark(0), bit(self.theta, 0), write, moves[0], moves[1]])
     }
 }
@@ -226,7 +192,7 @@ mod tests {
 
     fn encode(text: &str) -> Result<String, ProgramError> {
         let loaded = Format::Native.read(&format!("machine\n{text}")).expect("a machine");
-        Program::encode(&loaded.machine, loaded.input.as_ref()).map(|program| program.to_string())
+        Program::encode(&loaded.machine, loaded.input.as_ref()).map(|program| program.signs)
     }
 
     fn refused(text: &str) -> String {
@@ -290,7 +256,7 @@ mod tests {
 
     #[test]
     fn only_a_machine_with_a_tape_for_programs_runs_them() {
-        let program = Program { signs: vec![Sign::End, Sign::Any, Sign::End, Sign::End] };
+        let program = Program { signs: ";.;;".to_owned() };
         let load = |text: &str| program.load(&Format::Native.read(text).expect("a machine").machine, None);
         assert_eq!(load(MACHINE).map(|input| input.tapes[3].symbols.len()), Ok(4));
         let declared = "tape program: ; . 0 1 blank ;\n";

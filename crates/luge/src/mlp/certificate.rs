@@ -12,19 +12,21 @@ use super::{JobError, PreparedMlp};
 use crate::{
     certificate::{Claim, translation},
     data::right_rows,
-    stream::{StreamEngineChoice, StreamReport},
+    stream::{StreamEngineChoice, StreamMoment, StreamReport},
 };
 
 /// How far an output may differ from the circuit's, which is a multiple of its unit.
 const OUTPUT_TOLERANCE: f64 = 1e-3;
 
 impl PreparedMlp {
-    /// Trains, compares every iterate with the simulator, and certifies the run. `watch` is called before every step with its
-    /// number.
+    /// Trains, compares every iterate with the simulator, and certifies the run. `watch` sees every step.
     ///
     /// # Errors
     /// If the engine cannot be created. A run that goes wrong gives a certificate that does not hold.
-    pub fn train(&self, watch: impl FnMut(Step) -> ControlFlow<()>) -> Result<StreamReport, JobError> {
+    pub fn train(
+        &self,
+        watch: impl FnMut(StreamMoment<'_>) -> ControlFlow<()>,
+    ) -> Result<StreamReport, JobError> {
         match self.options.precision {
             Float::F64 => self.train_in::<f64>(watch),
             Float::F32 => self.train_in::<f32>(watch),
@@ -33,7 +35,7 @@ impl PreparedMlp {
 
     fn train_in<T: Real>(
         &self,
-        watch: impl FnMut(Step) -> ControlFlow<()>,
+        watch: impl FnMut(StreamMoment<'_>) -> ControlFlow<()>,
     ) -> Result<StreamReport, JobError> {
         let (network, rate) = (&self.network.network, self.network.constants.rate);
         Ok(match self.engine() {
@@ -69,14 +71,16 @@ impl PreparedMlp {
     fn follow<E: SequentialEngine>(
         &self,
         engine: &mut E,
-        mut watch: impl FnMut(Step) -> ControlFlow<()>,
+        mut watch: impl FnMut(StreamMoment<'_>) -> ControlFlow<()>,
         gradient: impl FnOnce(&E) -> Claim,
     ) -> StreamReport {
         let mut lockstep = Lockstep::new(self);
         let mut stream = self.stream();
         let mut steps = 0;
+        let mut goes_on =
+            |step| watch(StreamMoment { step, loss: f64::NAN, snapshot: &|| None }).is_continue();
         lockstep.compare(engine);
-        while steps < self.rehearsal.steps && lockstep.wrong.is_none() && watch(steps).is_continue() {
+        while steps < self.rehearsal.steps && lockstep.wrong.is_none() && goes_on(steps) {
             let passing = stream.next_sample();
             engine.step(&passing.x, &passing.y);
             lockstep.advance(&passing.bits);

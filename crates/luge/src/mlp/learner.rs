@@ -39,14 +39,12 @@ pub struct Theta {
 
 impl Theta {
     /// Reads the numbers from the registers.
-    #[must_use]
     pub fn decode(&self, registers: &[bool]) -> Vec<f64> {
         let sign = |register: &RegisterId| if registers[register.index()] { 1.0 } else { -1.0 };
         from_signs(self.format, &self.words.iter().flatten().map(sign).collect::<Vec<f64>>())
     }
 
     /// Returns the primary network's outputs for one sample.
-    #[must_use]
     pub fn predict(&self, registers: &[bool], x: &[f64]) -> Vec<f64> {
         let x = Values::new(Shape::new(1, x.len()), x.to_vec());
         Predictor::new(&*self.primary, self.decode(registers)).predict(&x).data

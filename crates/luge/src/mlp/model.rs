@@ -70,7 +70,6 @@ fn inconsistent(reason: impl ToString) -> ModelError {
 
 impl MlpModel {
     /// Creates the model of a finished training.
-    #[must_use]
     pub fn new(prepared: &PreparedMlp, report: &StreamReport) -> Self {
         let n_features = prepared.circuit.samples().map_or(0, |shape| shape.n_features);
         let (samples, preparation) = StoredSamples::of(prepared.samples.as_ref(), n_features);

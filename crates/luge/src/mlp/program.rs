@@ -52,7 +52,6 @@ impl CircuitProgram {
     }
 
     /// Whether the program has rejected its data, given all registers.
-    #[must_use]
     pub fn has_rejected(&self, registers: &[bool]) -> bool {
         self.rejected.is_some_and(|register| registers[register.index()])
     }

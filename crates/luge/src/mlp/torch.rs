@@ -150,7 +150,6 @@ impl<'p> TorchExport<'p> {
     }
 
     /// Returns the names of the files that are written.
-    #[must_use]
     pub fn files(&self) -> Vec<&'static str> {
         let rows = (self.hold > 0).then_some("data.safetensors");
         ["net.safetensors", "config.json", "train.py"].into_iter().chain(rows).collect()

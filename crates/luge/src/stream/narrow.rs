@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use luge_landscape::{StreamNetwork, power_of_two_from};
 use luge_net::{StreamLayers, stream_layers};
 
-use super::{PreparedStream, StreamOptions};
+use super::PreparedStream;
 use crate::{certificate::same_bits, run::lockstep::Window};
 
 /// Columns added on each side of those that hold data or theta.
@@ -20,7 +20,6 @@ const CACHE_SIZE: usize = 64;
 /// The same network with fewer columns, around different cells of the read-only tapes.
 pub(super) struct NarrowNetworks<'a> {
     prepared: &'a PreparedStream,
-    layers: &'a StreamLayers,
     pub(super) n_cells: usize,
     cache: Vec<OnceCell<Cached>>,
 }
@@ -43,13 +42,13 @@ pub(super) enum NarrowNetwork<'a> {
 
 impl<'a> NarrowNetworks<'a> {
     /// Returns `None` if narrow networks would not be much narrower than the whole one.
-    pub(super) fn of(prepared: &'a PreparedStream, layers: &'a StreamLayers) -> Option<Self> {
+    pub(super) fn of(prepared: &'a PreparedStream) -> Option<Self> {
         let layout = &prepared.layout;
         let (_, theta) = prepared.learner.theta_track();
         let end = layout.end().max(theta + prepared.primary.n_weights() * layout.width());
         let n_cells = power_of_two_from((end as i64 + 2 * MARGIN) as f64) as usize;
         let cache = (0..CACHE_SIZE).map(|_| OnceCell::new()).collect();
-        (n_cells <= prepared.window.n_cells / 4).then_some(Self { prepared, layers, n_cells, cache })
+        (n_cells <= prepared.window.n_cells / 4).then_some(Self { prepared, n_cells, cache })
     }
 
     /// Returns for every row of cells the whole network's column that becomes the first column of the narrow network,
@@ -58,8 +57,9 @@ impl<'a> NarrowNetworks<'a> {
         let (window, half) = (&self.prepared.window, self.n_cells / 2);
         let last = window.n_cells - self.n_cells;
         let mut starts = vec![0; columns.len()];
-        for (tape, (&row, &at)) in self.layers.table.rows.iter().zip(columns).enumerate() {
-            starts[row] = if row < self.layers.table.n_trained {
+        let table = &self.prepared.layers.table;
+        for (tape, (&row, &at)) in table.rows.iter().zip(columns).enumerate() {
+            starts[row] = if row < table.n_trained {
                 at.saturating_sub(half).min(last)
             } else if tape == self.prepared.learner.data_track().index() {
                 let start = usize::try_from(-MARGIN - window.first[tape]).ok()?;
@@ -75,9 +75,9 @@ impl<'a> NarrowNetworks<'a> {
 
     /// Returns the narrow network whose rows begin with these columns; `None` if it is not a part of the whole network.
     pub(super) fn part(&self, starts: &[usize]) -> Option<NarrowNetwork<'_>> {
-        let rows = starts[self.layers.table.n_trained..].iter().enumerate();
-        let cells =
-            |(at, &start): (usize, &usize)| &self.layers.fixed_cells.row(at)[start..start + self.n_cells];
+        let layers = &self.prepared.layers;
+        let rows = starts[layers.table.n_trained..].iter().enumerate();
+        let cells = |(at, &start): (usize, &usize)| &layers.fixed_cells.row(at)[start..start + self.n_cells];
         let fixed: Vec<f64> = rows.flat_map(cells).copied().collect();
         for (slot, cell) in self.cache.iter().enumerate() {
             let cached = cell.get_or_init(|| Cached { fixed: fixed.clone(), network: self.build(starts) });
@@ -89,18 +89,13 @@ impl<'a> NarrowNetworks<'a> {
     }
 
     fn build(&self, starts: &[usize]) -> Option<StreamNetwork> {
-        let Self { prepared, layers, n_cells, .. } = *self;
+        let Self { prepared, n_cells, .. } = *self;
+        let layers = &prepared.layers;
         let first = layers.table.rows.iter().zip(&prepared.window.first).map(|(&row, &first)| {
             if row < layers.table.n_trained { -MARGIN } else { first + starts[row] as i64 }
         });
         let window = Window { first: first.collect(), n_cells };
-        let constants = prepared.network.constants;
-        let options = StreamOptions {
-            label_bound: Some(constants.label_bound),
-            carrier: Some(constants.carrier),
-            ..prepared.options.clone()
-        };
-        let parts = (&prepared.layout, &window);
+        let (options, parts) = (prepared.chosen_options(), (&prepared.layout, &window));
         let network = super::network(&prepared.learner, &*prepared.primary, &options, parts, None).ok()?;
         let narrow = stream_layers(&network.network).ok()?;
         // In these columns the constants and the memory's bits must be those of the whole network.

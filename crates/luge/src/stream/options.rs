@@ -78,13 +78,11 @@ pub struct StreamOptions {
 
 impl StreamOptions {
     /// Default options with this number format.
-    #[must_use]
     pub fn new(format: NumberFormat) -> Self {
         Self { format, ..Self::default() }
     }
 
     /// Default options on a landscape. On mlp a step takes longer, so the limits are lower.
-    #[must_use]
     pub fn on(landscape: StreamLandscape) -> Self {
         let (steps, after, n_judged) = match landscape {
             StreamLandscape::Plain => (1_000_000_000, 1_000, 10_000),
@@ -109,7 +107,6 @@ impl StreamOptions {
     }
 
     /// What computes the gradients of a run on tapes.
-    #[must_use]
     pub fn engine(&self) -> StreamEngineChoice {
         self.engine.unwrap_or_default()
     }

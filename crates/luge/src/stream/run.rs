@@ -5,13 +5,12 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use luge_machine::{SampleUse, TapeId};
-use luge_net::{StreamLayers, Values, stream_layers};
-use luge_train::{ReversePass, Snapshot, SparseStream};
+use luge_machine::TapeId;
+use luge_train::{ReversePass, Snapshot};
 
 use super::{
     JobError, PreparedStream, Stream, StreamEngineChoice, StreamMoment, batch_of,
-    certificate::{dense, inputs},
+    certificate::inputs,
     checker::{Observed, StreamChecker},
     engine::AnyEngine,
     narrow::NarrowNetworks,
@@ -28,7 +27,6 @@ use crate::{
 /// Engine and simulator at the current step.
 pub(super) struct StreamRun<'a> {
     prepared: &'a PreparedStream,
-    layers: Option<&'a StreamLayers>,
     pub(super) engine: AnyEngine<'a>,
     pub(super) checker: StreamChecker<'a>,
     pub(super) stream: Stream,
@@ -41,11 +39,11 @@ impl<'a> StreamRun<'a> {
     /// The start of the run.
     pub(super) fn new(
         prepared: &'a PreparedStream,
-        (layers, narrow): (Option<&'a StreamLayers>, Option<&'a NarrowNetworks<'a>>),
+        narrow: Option<&'a NarrowNetworks<'a>>,
     ) -> Result<Self, JobError> {
-        let engine = open(prepared, &prepared.network.initial)?;
-        let checker = StreamChecker::new(prepared, (layers, narrow), &engine)?;
-        Ok(Self { prepared, layers, engine, checker, stream: prepared.stream(), n_steps: 0, wrong: None })
+        let engine = AnyEngine::open(prepared, &prepared.network.initial)?;
+        let checker = StreamChecker::new(prepared, narrow, &engine)?;
+        Ok(Self { prepared, engine, checker, stream: prepared.stream(), n_steps: 0, wrong: None })
     }
 
     /// Goes from the start to a snapshot: the simulator makes the steps, and the engine loads the weights.
@@ -54,20 +52,16 @@ impl<'a> StreamRun<'a> {
         if from.step > self.prepared.rehearsal.steps {
             return Err(refused("is of a later step than the run has"));
         }
-        let layers = self.layers.ok_or(refused("is of a network whose layers are not recognised"))?;
-        let weights = snapshot::weights(from, &self.prepared.network, layers);
+        let weights = snapshot::weights(from, self.prepared);
         let weights = weights.ok_or(refused("does not hold weights of this network"))?;
         let (mut x, mut y) = batch_of(&self.prepared.layout);
         while self.n_steps < from.step {
-            self.stream.pass(&mut y);
-            if self.checker.simulator.next_use() == SampleUse::Take {
-                self.stream.features(&mut x);
-            }
+            self.stream.next_batch(&mut x, &mut y);
             let Ok(()) = self.checker.step(&x, &y) else { break };
             self.checker.skip_step(&y);
             self.n_steps += 1;
         }
-        self.engine = open(self.prepared, &weights)?;
+        self.engine = AnyEngine::open(self.prepared, &weights)?;
         self.checker.note_weights(&self.engine);
         if from.path != self.checker.path || self.checker.compare_all(&weights).is_err() {
             return Err(refused("does not hold the machine's configuration at its step"));
@@ -75,9 +69,9 @@ impl<'a> StreamRun<'a> {
         Ok(())
     }
 
-    /// The current weights; `None` if the network's layers are not recognised.
-    pub(super) fn snapshot(&self) -> Option<Snapshot> {
-        Some(snapshot::of(&self.engine, self.layers?, (self.n_steps, self.checker.path)))
+    /// The current weights.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        snapshot::of(&self.engine, &self.prepared.layers, (self.n_steps, self.checker.path))
     }
 
     /// Trains until this many steps are made, a check fails, or `watch` stops the run.
@@ -88,25 +82,19 @@ impl<'a> StreamRun<'a> {
     ) -> Result<ControlFlow<()>, JobError> {
         let (mut x, mut y) = batch_of(&self.prepared.layout);
         while self.n_steps < until && self.wrong.is_none() {
-            self.stream.pass(&mut y);
+            self.stream.next_batch(&mut x, &mut y);
             let loss = self.prepared.running_loss(&y);
-            if watch(StreamMoment { step: self.n_steps, loss, snapshot: &|| self.snapshot() }).is_break() {
+            if watch(StreamMoment { step: self.n_steps, loss, snapshot: &|| Some(self.snapshot()) })
+                .is_break()
+            {
                 return Ok(ControlFlow::Break(()));
-            }
-            let takes = self.checker.simulator.next_use() == SampleUse::Take;
-            let shown = takes || self.engine.looks_at_features();
-            if shown {
-                self.stream.features(&mut x);
             }
             let Ok(()) = self.checker.step(&x, &y) else { break };
             let before = self.checker.is_new(&y).then(|| self.checker.weights_before(&self.engine));
-            if before.is_some() && !shown {
-                self.stream.features(&mut x);
-            }
             self.engine.step(&x, &y)?;
             self.n_steps += 1;
             let mut found = self.checker.check(&self.engine, &y);
-            if found.is_ok() && (self.checker.all_due(self.n_steps) || self.layers.is_none()) {
+            if found.is_ok() && self.checker.all_due(self.n_steps) {
                 found = self.checker.compare_all(&self.engine.weights());
             }
             self.wrong = found.err();
@@ -118,16 +106,6 @@ impl<'a> StreamRun<'a> {
     }
 }
 
-/// Opens the engine that was chosen, at these weights.
-fn open<'a>(prepared: &'a PreparedStream, weights: &[Values]) -> Result<AnyEngine<'a>, JobError> {
-    Ok(match prepared.options.engine() {
-        StreamEngineChoice::Sparse => {
-            AnyEngine::Sparse(Box::new(SparseStream::new(&prepared.network.network, weights)?))
-        }
-        StreamEngineChoice::Dense => AnyEngine::dense(dense(prepared, weights)?),
-    })
-}
-
 /// Repeats and checks the run from its start to a snapshot, unless it is interrupted. Returns what is wrong, and what
 /// was observed.
 pub(super) fn repeat(
@@ -135,15 +113,13 @@ pub(super) fn repeat(
     to: &Snapshot,
     interrupted: &AtomicBool,
 ) -> Result<(Option<String>, Observed), JobError> {
-    let layers = stream_layers(&prepared.network.network).ok();
-    let narrow = layers.as_ref().and_then(|layers| NarrowNetworks::of(prepared, layers));
-    let mut run = StreamRun::new(prepared, (layers.as_ref(), narrow.as_ref()))?;
+    let narrow = NarrowNetworks::of(prepared);
+    let mut run = StreamRun::new(prepared, narrow.as_ref())?;
     let _ = run.train(to.step, |_| match interrupted.load(Ordering::Relaxed) {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     })?;
-    let made = run.snapshot().map(|made| made.to_bytes());
-    let differs = run.wrong.is_none() && made != Some(to.trimmed().to_bytes());
+    let differs = run.wrong.is_none() && run.snapshot().to_bytes() != to.trimmed().to_bytes();
     let wrong =
         differs.then(|| format!("the checkpoint of step {} does not hold the weights of the run", to.step));
     Ok((run.wrong.or(wrong), run.checker.observed))
@@ -153,12 +129,13 @@ impl PreparedStream {
     /// Goes to a step from a snapshot of an earlier one.
     pub(crate) fn visit(&self, from: &Snapshot, step: u64, around: usize) -> Result<Visit, JobError> {
         let refused = JobError::Checkpoint;
-        let layers = stream_layers(&self.network.network).map_err(luge_train::TrainError::from)?;
-        let mut run = StreamRun::new(self, (Some(&layers), None))?;
+        let mut run = StreamRun::new(self, None)?;
         run.go_to(from)?;
         let _ = run.train(step, |_| ControlFlow::Continue(()))?;
-        let snapshot = run.snapshot().filter(|made| made.step == step && run.wrong.is_none());
-        let snapshot = snapshot.ok_or(refused("does not lead to that step"))?;
+        let snapshot = run.snapshot();
+        if snapshot.step != step || run.wrong.is_some() {
+            return Err(refused("does not lead to that step"));
+        }
         let (mut x, mut y) = batch_of(&self.layout);
         run.stream.next_batch(&mut x, &mut y);
         let loss =
@@ -168,7 +145,7 @@ impl PreparedStream {
         let tape = |id: TapeId| {
             let first = self.window.first[id.index()];
             let cells = first..=first + self.window.n_cells as i64 - 1;
-            let weight = |cell: i64| run.engine.cell(&layers, id.index(), (cell - first) as usize);
+            let weight = |cell: i64| run.engine.cell(id.index(), (cell - first) as usize);
             VisitedTape::around(
                 &machine.tapes()[id.index()].name,
                 simulator.head(id),

@@ -142,7 +142,6 @@ pub enum Samples {
 
 impl Samples {
     /// Returns the numbers of features and labels of a sample.
-    #[must_use]
     pub fn sizes(&self) -> (usize, usize) {
         match self {
             Self::Table(table, _) => table.sizes(),
@@ -151,7 +150,6 @@ impl Samples {
     }
 
     /// Returns a bound on the absolute value of every label, if one is known.
-    #[must_use]
     pub fn label_bound(&self) -> Option<f64> {
         match self {
             Self::Table(..) => None,
@@ -173,16 +171,10 @@ pub struct Stream {
     truth: Vec<bool>,
     order: Vec<usize>,
     at: usize,
-    /// The current batch: rows of a table, or bits of drawn samples, 64 to a word.
-    rows: Vec<usize>,
-    words: Vec<u64>,
-    /// The features of the current batch if they are numbers.
-    numbers: Vec<f64>,
 }
 
 impl Stream {
     /// Opens a stream.
-    #[must_use]
     pub fn open(mut samples: Samples, format: NumberFormat, seed: u64) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         let (mut hidden, mut truth, mut order) = (Vec::new(), Vec::new(), Vec::new());
@@ -208,12 +200,10 @@ impl Stream {
         }
         let word = |bits: &[f64]| (0..).zip(bits).fold(0, |word, (i, &bit)| word | u64::from(bit > 0.0) << i);
         let mask = hidden.chunks(64).map(word).collect();
-        let (rows, words, numbers) = (Vec::new(), Vec::new(), Vec::new());
-        Self { samples, generator, hidden, mask, truth, order, at: 0, rows, words, numbers }
+        Self { samples, generator, hidden, mask, truth, order, at: 0 }
     }
 
     /// Returns what drawn samples hide: 1 for every bit that counts, or the plane's direction.
-    #[must_use]
     pub fn hidden(&self) -> &[f64] {
         &self.hidden
     }
@@ -226,44 +216,16 @@ impl Stream {
 
     /// Draws the next batch, sample by sample.
     pub fn next_batch(&mut self, x: &mut [f64], y: &mut [f64]) {
-        self.pass(y);
-        self.features(x);
-    }
-
-    /// Draws the next batch, of which it stores only the labels: the features of most batches are never read.
-    pub fn pass(&mut self, y: &mut [f64]) {
-        self.rows.clear();
-        self.words.clear();
-        self.numbers.clear();
-        for y in y.chunks_mut(self.samples.sizes().1) {
-            match &self.samples {
-                Samples::Table(..) => self.next_row(y),
-                Samples::Draw(draw) => y[0] = self.draw(*draw),
+        let (n_features, n_labels) = self.samples.sizes();
+        for (x, y) in x.chunks_mut(n_features).zip(y.chunks_mut(n_labels)) {
+            match self.samples {
+                Samples::Table(..) => self.next_row(x, y),
+                Samples::Draw(draw) => y[0] = self.draw(draw, x),
             }
         }
     }
 
-    /// Stores the features of the current batch.
-    pub fn features(&self, x: &mut [f64]) {
-        match &self.samples {
-            Samples::Table(table, _) => {
-                for (x, &row) in x.chunks_mut(table.feature_names.len()).zip(&self.rows) {
-                    x.copy_from_slice(table.features.row(row));
-                }
-            }
-            Samples::Draw(Draw { concept: Concept::Halfspace, .. }) => x.copy_from_slice(&self.numbers),
-            Samples::Draw(draw) => {
-                let words = self.words.chunks(self.mask.len());
-                for (x, words) in x.chunks_mut(draw.n_features).zip(words) {
-                    for (bits, word) in x.chunks_mut(64).zip(words) {
-                        (0..).zip(bits).for_each(|(i, x)| *x = f64::from(u8::from(word >> i & 1 == 1)));
-                    }
-                }
-            }
-        }
-    }
-
-    fn next_row(&mut self, y: &mut [f64]) {
+    fn next_row(&mut self, x: &mut [f64], y: &mut [f64]) {
         let Samples::Table(table, order) = &self.samples else { return };
         let n = self.order.len();
         let row = match order {
@@ -279,28 +241,32 @@ impl Stream {
                 row
             }
         };
-        self.rows.push(row);
+        x.copy_from_slice(table.features.row(row));
         y.copy_from_slice(table.labels.row(row));
     }
 
-    /// Draws a sample and returns its label.
-    fn draw(&mut self, Draw { concept, n_features, noise }: Draw) -> f64 {
+    /// Draws the features of a sample and returns its label.
+    fn draw(&mut self, Draw { concept, noise, .. }: Draw, x: &mut [f64]) -> f64 {
         let generator = &mut self.generator;
-        let first = self.words.len();
         let label = if concept == Concept::Halfspace {
             let quarters = Uniform::new_inclusive(-4_i32, 4).expect("a range that is not empty");
-            let first = self.numbers.len();
-            let drawn = (0..n_features).map(|_| f64::from(quarters.sample(generator)) / 4.0);
-            self.numbers.extend(drawn);
-            let side: f64 = self.numbers[first..].iter().zip(&self.hidden).map(|(x, w)| x * w).sum();
+            x.fill_with(|| f64::from(quarters.sample(generator)) / 4.0);
+            let side: f64 = x.iter().zip(&self.hidden).map(|(x, w)| x * w).sum();
             if side >= 0.0 { 1.0 } else { -1.0 }
         } else {
-            self.words.extend(self.mask.iter().map(|_| -> u64 { StandardUniform.sample(generator) }));
-            let counted = || self.words[first..].iter().zip(&self.mask);
-            f64::from(u8::from(match concept {
-                Concept::Junta { .. } => self.truth[counted().fold(0, chosen)],
-                _ => counted().fold(0, |ones, (word, mask)| ones ^ word & mask).count_ones() % 2 == 1,
-            }))
+            let (mut index, mut ones) = (0, 0);
+            for (bits, mask) in x.chunks_mut(64).zip(&self.mask) {
+                let word: u64 = StandardUniform.sample(generator);
+                for (i, x) in bits.iter_mut().enumerate() {
+                    *x = f64::from((word >> i & 1) as u32);
+                }
+                match concept {
+                    Concept::Junta { .. } => index = chosen(index, (word, *mask)),
+                    _ => ones ^= word & mask,
+                }
+            }
+            let odd = ones.count_ones() % 2 == 1;
+            f64::from(u8::from(self.truth.get(index).copied().unwrap_or(odd)))
         };
         let wrong = noise > 0.0 && {
             let chance: f64 = StandardUniform.sample(generator);
@@ -315,7 +281,7 @@ impl Stream {
 }
 
 /// Appends the bits of a word that a mask selects to those of an index.
-fn chosen(index: usize, (&word, &mask): (&u64, &u64)) -> usize {
+fn chosen(index: usize, (word, mask): (u64, u64)) -> usize {
     let bits = (0..64).filter(|i| mask >> i & 1 == 1);
     bits.fold(index, |index, i| 2 * index + usize::from(word >> i & 1 == 1))
 }

@@ -1,37 +1,33 @@
 //! The weights of a run on a stream at one step, for checkpoints and records.
 
-use luge_landscape::StreamNetwork;
 use luge_net::{StreamLayers, Values};
 use luge_train::{Snapshot, TapeSnapshot};
 
-use super::engine::AnyEngine;
+use super::{PreparedStream, engine::AnyEngine};
 
 /// Takes a snapshot of an engine at a step, with the digest of the vertices visited so far.
 pub(super) fn of(engine: &AnyEngine<'_>, layers: &StreamLayers, (step, path): (u64, u64)) -> Snapshot {
     let n_trained = layers.table.n_trained;
-    let n_cells = engine.cells(layers).len() / n_trained.max(1);
+    let n_cells = engine.cells().len() / n_trained.max(1);
     let tape = |(tape, &row): (usize, &usize)| {
-        let cells = if row < n_trained { &engine.cells(layers)[row * n_cells..][..n_cells] } else { &[] };
-        let weights = engine.row(layers, Some(tape));
+        let cells = if row < n_trained { &engine.cells()[row * n_cells..][..n_cells] } else { &[] };
+        let weights = engine.row(Some(tape));
         let columns = || weights.iter().map(|&(column, _)| column);
         let (first, last) = (columns().min().unwrap_or(0), columns().max().unwrap_or(0));
         let mut head = vec![0.0; last + 1 - first];
         weights.iter().for_each(|&(column, weight)| head[column - first] = weight);
         TapeSnapshot { first: 0, cells: cells.to_vec().into(), head_first: first as i64, head }
     };
-    let mut vertices = engine.row(layers, None).into_owned();
+    let mut vertices = engine.row(None).into_owned();
     vertices.sort_by_key(|&(vertex, _)| vertex);
-    let labels = [engine.labels(layers), engine.memory(layers)].concat();
+    let labels = [engine.labels(), engine.memory()].concat();
     let tapes = layers.table.rows.iter().enumerate().map(tape).collect();
     Snapshot { step, path, vertices, labels, tapes }.trimmed()
 }
 
 /// Restores all weights, zeros included; `None` if they do not fit the network.
-pub(super) fn weights(
-    snapshot: &Snapshot,
-    network: &StreamNetwork,
-    layers: &StreamLayers,
-) -> Option<Vec<Values>> {
+pub(super) fn weights(snapshot: &Snapshot, prepared: &PreparedStream) -> Option<Vec<Values>> {
+    let PreparedStream { network, layers, .. } = prepared;
     let mut all = network.initial.clone();
     let (z, memory) = (layers.labels.index(), layers.memory.index());
     let (labels, held) = snapshot.labels.split_at_checked(all[z].data.len())?;

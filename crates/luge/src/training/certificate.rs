@@ -28,6 +28,8 @@ pub(super) fn certify(
     (output, tapes_read): (Claim, bool),
 ) -> Certificate {
     let (layers, units) = sizes(prepared);
+    let extended = prepared.extended();
+    let own = |id| id == extended.nodes.theta || extended.is_primary(id);
     let FinishedRun { outcome, record, .. } = run;
     let simulated = simulated(prepared, run);
     let mut certificate: Certificate = [
@@ -37,7 +39,7 @@ pub(super) fn certify(
         ("labels_copied", labels_copied(prepared, record, gradient, tapes_read)),
         ("loss_bounds", loss_bounds(prepared, record)),
         ("output_equals_primary", output),
-        ("no_gradient_through_primary", no_gradient_through_primary(prepared)),
+        ("no_gradient_through_primary", no_gradient(extended.network(), own, "theta and f_theta")),
         ("layers", layers),
         ("units", units),
     ]
@@ -156,26 +158,19 @@ pub(super) fn output_equals_primary(
     let mut generator = ChaCha8Rng::seed_from_u64(0);
     let shape = prepared.table().features.shape;
     let n_batches = N_NEW.div_ceil(shape.rows);
+    let (network, node) = (prepared.extended().network(), prepared.extended().nodes.out);
+    let agrees = |x: &Values| {
+        let inputs = [x.clone(), prepared.table().labels.clone()];
+        let whole = evaluate_some(network, parameters, &inputs, &[node]);
+        same_bits(&whole[0].data, &predictor.predict(x).data)
+    };
     let fresh = (0..n_batches).map(|_| random_features(prepared, shape, &mut generator));
-    let n_agreeing = fresh.filter(|x| agrees(prepared, parameters, &predictor, x)).count();
+    let n_agreeing = fresh.filter(agrees).count();
     let theta = if same_theta { "bit for bit" } else { "differs" };
     let training = if on_training { "all" } else { "not all" };
     let (n_same, n_new) = (n_agreeing * shape.rows, n_batches * shape.rows);
     let figures = format!("theta {theta}, {training} training x, {n_same} of {n_new} new x");
     Claim::new(same_theta && on_training && n_agreeing == n_batches, figures)
-}
-
-/// Whether the whole trained network outputs f_theta(x), bit for bit.
-fn agrees(
-    prepared: &PreparedTraining,
-    parameters: &[SparseValues],
-    predictor: &crate::files::predictor::Predictor<'_>,
-    x: &Values,
-) -> bool {
-    let inputs = [x.clone(), prepared.table().labels.clone()];
-    let out = [prepared.extended().nodes.out];
-    let whole = evaluate_some(prepared.extended().network(), parameters, &inputs, &out);
-    same_bits(&whole[0].data, &predictor.predict(x).data)
 }
 
 fn random_features(prepared: &PreparedTraining, shape: Shape, generator: &mut ChaCha8Rng) -> Values {
@@ -184,12 +179,6 @@ fn random_features(prepared: &PreparedTraining, shape: Shape, generator: &mut Ch
         return Values::filled(shape, 0.0);
     };
     Values::new(shape, (0..shape.len()).map(|_| uniform.sample(generator)).collect())
-}
-
-fn no_gradient_through_primary(prepared: &PreparedTraining) -> Claim {
-    let extended = prepared.extended();
-    let own = |id| id == extended.nodes.theta || extended.is_primary(id);
-    no_gradient(extended.network(), own, "theta and f_theta")
 }
 
 /// The claims about layers and widths without the primary network. Each is about one arrangement in layers.

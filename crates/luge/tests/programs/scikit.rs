@@ -25,7 +25,7 @@ fn scikit_learn_agrees() {
     }
     let lessons = KNOWN.map(|name| {
         let (ran, shipped) = (ran(name), catalogue::find(name).expect("a learner that ships"));
-        let lesson = shipped.lesson.expect("a learner that ships");
+        let lesson = shipped.lesson.as_ref().expect("a learner that ships");
         json!({
             "learner": name,
             "x": (0..ran.n_samples()).map(|i| ran.x(i)).collect::<Vec<_>>(),

@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let plot = place(&mut outputs, args.plot.as_deref())?;
     let source = match learner {
         _ if parity.is_some() => Source::open("parity")?,
-        Some(learner) if !draws.is_empty() => open_learner(learner, STREAM_LEARNERS)?,
+        Some(learner) if !draws.is_empty() => open_learner(learner, STREAM_LEARNERS.iter())?,
         _ => {
             return Err(Failure::usage(
                 "a learner or what it learns from is missing",

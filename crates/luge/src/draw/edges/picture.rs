@@ -20,40 +20,18 @@ const PREDECESSOR: Stroke = Stroke { colour: "#7b3fa0", width: 1.8, dashes: "6 4
 const OTHER: Stroke = Stroke { colour: "#b8c0c8", width: 1.1, dashes: "" };
 const HERE: &str = "#1f2933";
 
-/// The role of an edge in the chart.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Successor,
-    Candidate,
-    Predecessor,
-    Other,
-}
-
-fn role(edge: &Edge) -> Role {
-    match edge {
-        Edge { successor: true, .. } => Role::Successor,
-        Edge { candidate: true, .. } => Role::Candidate,
-        Edge { predecessor: true, .. } => Role::Predecessor,
-        _ => Role::Other,
-    }
-}
-
 impl OutgoingEdges<'_> {
     /// Draws the loss along the edges, with the successor on top.
     pub fn draw(&self, title: &str) -> String {
         let most = |role| match role {
             _ if self.edges.len() <= MAX_DRAWN => usize::MAX,
-            Role::Successor => 1,
-            Role::Candidate | Role::Predecessor => MAX_RELATED,
-            Role::Other => MAX_OTHERS,
+            "successor" => 1,
+            "other" => MAX_OTHERS,
+            _ => MAX_RELATED,
         };
-        let of = |wanted: Role| self.edges.iter().filter(move |edge| role(edge) == wanted).take(most(wanted));
-        let roles = [
-            (Role::Other, OTHER),
-            (Role::Candidate, CANDIDATE),
-            (Role::Predecessor, PREDECESSOR),
-            (Role::Successor, SUCCESSOR),
-        ];
+        let of = |role| self.edges.iter().filter(move |edge| edge.role() == role).take(most(role));
+        let roles =
+            [("other", OTHER), ("rival", CANDIDATE), ("predecessor", PREDECESSOR), ("successor", SUCCESSOR)];
         let curves: Vec<(Stroke, Vec<(f64, f64)>)> =
             roles.iter().flat_map(|&(role, stroke)| of(role).map(move |e| (stroke, self.curve(e)))).collect();
         let heights = curves.iter().flat_map(|(_, curve)| curve.iter().map(|point| point.1));
@@ -66,31 +44,21 @@ impl OutgoingEdges<'_> {
         chart.dot((0.0, self.loss()), 5.5, HERE);
 
         chart.explain_dot(HERE, &format!("here: {}", self.name));
-        for edge in of(Role::Successor) {
+        for edge in of("successor") {
             chart.explain(SUCCESSOR, &format!("successor: {}", edge.name));
             chart.dot((1.0, edge.end_loss), 5.5, SUCCESSOR.colour);
         }
-        self.explain(&mut chart, CANDIDATE, of(Role::Candidate).collect(), "rival");
-        self.explain(&mut chart, PREDECESSOR, of(Role::Predecessor).collect(), "predecessor");
-        let n_others = of(Role::Other).count();
+        for (role, stroke) in [("rival", CANDIDATE), ("predecessor", PREDECESSOR)] {
+            explain(&mut chart, stroke, &of(role).collect::<Vec<_>>(), role);
+        }
+        let n_others = of("other").count();
         if n_others > 0 {
-            let all = self.edges.iter().filter(|edge| role(edge) == Role::Other).count();
+            let all = self.edges.iter().filter(|edge| edge.role() == "other").count();
             let all = all + self.n_edges - self.edges.len();
             let shown = if n_others < all { format!("{n_others} of {all}") } else { all.to_string() };
             chart.explain(OTHER, &format!("{shown} others"));
         }
         chart.finish()
-    }
-
-    /// Adds the first three edges of a role to the legend, and counts the others.
-    fn explain(&self, chart: &mut Chart, stroke: Stroke, edges: Vec<&Edge>, what: &str) {
-        const NAMED: usize = 3;
-        for edge in edges.iter().take(NAMED) {
-            chart.explain(stroke, &format!("{what}: {}", edge.name));
-        }
-        if edges.len() > NAMED {
-            chart.explain(stroke, &format!("{} more {what}s", edges.len() - NAMED));
-        }
     }
 
     fn curve(&self, edge: &Edge) -> Vec<(f64, f64)> {
@@ -110,5 +78,16 @@ impl OutgoingEdges<'_> {
             (_, None) => "the next vertex is this one again: only tapes and heads move",
         };
         format!("{step}: {why}")
+    }
+}
+
+/// Adds the first three edges of a role to the legend, and counts the others.
+fn explain(chart: &mut Chart, stroke: Stroke, edges: &[&Edge], role: &str) {
+    const NAMED: usize = 3;
+    for edge in edges.iter().take(NAMED) {
+        chart.explain(stroke, &format!("{role}: {}", edge.name));
+    }
+    if edges.len() > NAMED {
+        chart.explain(stroke, &format!("{} more {role}s", edges.len() - NAMED));
     }
 }

@@ -38,7 +38,7 @@ impl<'a> StreamChecker<'a> {
 
     /// Returns the weights after the last step in these columns; `None` if a head has weight elsewhere.
     fn weights_in(&self, n_cells: usize, starts: &[usize]) -> Option<Vec<Values>> {
-        let layers = self.layers?;
+        let layers = &self.prepared.layers;
         let parameters = self.prepared.network.network.parameters();
         let mut all: Vec<Values> = parameters.iter().map(|p| Values::filled(p.shape, 0.0)).collect();
         for &(vertex, weight) in &self.before.rows[0] {
@@ -90,7 +90,7 @@ impl<'a> StreamChecker<'a> {
                 (before, after, None)
             }
             WeightsBefore::Narrow(before, starts, part) => {
-                let kept = self.layers.is_some_and(|layers| same_bits(engine.cells(layers), &self.cells));
+                let kept = same_bits(engine.cells(), &self.cells);
                 let after = self.narrow.and_then(|narrow| self.weights_in(narrow.n_cells, &starts));
                 let Some(after) = after.filter(|_| kept) else {
                     self.observed.differs = Some("a step moves a weight far from every head".to_owned());
