@@ -135,8 +135,10 @@ impl LinearMap {
     /// Whether there is no weight.
     pub fn is_empty(&self) -> bool {
         match &self.entries {
+            Entries::Listed(entries) => entries.is_empty(),
+            Entries::Diagonal(weight) => *weight == 0.0 || self.n_outputs == 0,
+            Entries::Placed(weight, rows) => *weight == 0.0 || rows.is_empty(),
             Entries::Vertices(table, arcs) => arcs.is_empty(table),
-            _ => self.entries().is_empty(),
         }
     }
 
@@ -220,14 +222,23 @@ impl LinearMap {
 
     /// The map to some of the outputs, in this order; `None` stands for an output that is always 0.
     pub fn to_outputs(&self, rows: &[Option<usize>]) -> Self {
-        let (listed, mut entries) = (self.entries(), Vec::new());
+        // Inputs that are placed may be very many: they are not listed.
+        let listed = match &self.entries {
+            Entries::Placed(..) => Cow::Borrowed(&[][..]),
+            _ => self.entries(),
+        };
+        let mut entries = Vec::new();
         let mut bias = Vec::with_capacity(rows.len());
         for (to, row) in rows.iter().enumerate() {
             match *row {
                 None => bias.push(0.0),
                 Some(row) => {
                     bias.extend(self.bias_in(row..row + 1));
-                    let of_row = rows_in(&listed, &(row..row + 1)).iter();
+                    let this = row..row + 1;
+                    if let Entries::Placed(weight, places) = &self.entries {
+                        entries.extend(places_in(places, &this).map(|col| (to, col, *weight)));
+                    }
+                    let of_row = rows_in(&listed, &this).iter();
                     entries.extend(of_row.map(|&(_, col, weight)| (to, col as usize, weight)));
                 }
             }

@@ -205,11 +205,11 @@ impl<'n> Columns<'n> {
             for (_, biases) in bias_rows(self.network, node) {
                 marks.distinguish_by_weights(&biases);
             }
-            let mut splits = Splits::default();
+            let mut splits = Splits::new();
             let changes = (node, changing_rows(self.network, node));
             evaluate_rows(self.network, weights, inputs, changes, |_, first, numbers| {
                 if first == 0 {
-                    splits = Splits::default();
+                    splits = Splits::new();
                 }
                 marks.distinguish_by_numbers(&mut splits, first, numbers);
             });

@@ -21,7 +21,7 @@ pub struct SparseSgd<T> {
 #[derive(Clone, Debug)]
 struct Layer<T> {
     /// The weights of each unit, with the inputs that they belong to.
-    terms: Vec<Vec<(usize, T)>>,
+    terms: Vec<Vec<(u32, T)>>,
     biases: Vec<T>,
     /// The units without weights, which have only a bias.
     free: Vec<usize>,
@@ -43,7 +43,8 @@ impl<T: Real> Layer<T> {
         for unit in 0..n_units {
             layer.terms(unit).for_each(|(input, _)| readers[input].push(unit));
         }
-        let terms = |unit: usize| layer.terms(unit).map(|(input, weight)| (input, near(weight))).collect();
+        let terms =
+            |unit: usize| layer.terms(unit).map(|(input, weight)| (input as u32, near(weight))).collect();
         Self {
             terms: (0..n_units).map(terms).collect(),
             biases: layer.biases().iter().map(|&bias| near(bias)).collect(),
@@ -105,8 +106,8 @@ impl<T: Real> SparseSgd<T> {
             for &unit in &waiting {
                 layer.waits[unit] = false;
                 let terms = layer.terms[unit].iter();
-                let sum =
-                    terms.fold(layer.biases[unit], |sum, &(at, weight)| sum + weight * layer.inputs[at]);
+                let sum = terms
+                    .fold(layer.biases[unit], |sum, &(at, weight)| sum + weight * layer.inputs[at as usize]);
                 layer.sums[unit] = sum;
                 let value = relu(sum);
                 if let Some(above) = above.as_deref_mut()
@@ -134,7 +135,9 @@ impl<T: Real> SequentialEngine for SparseSgd<T> {
             let mut to_input = vec![T::zero(); layer.inputs.len()];
             for (unit, &slope) in gradient.iter().enumerate().filter(|(_, slope)| **slope != T::zero()) {
                 layer.moves.note_slope(unit, slope);
-                layer.terms[unit].iter().for_each(|&(input, weight)| to_input[input] += slope * weight);
+                layer.terms[unit]
+                    .iter()
+                    .for_each(|&(input, weight)| to_input[input as usize] += slope * weight);
             }
             for at in 0..layer.free.len() {
                 let unit = layer.free[at];
