@@ -29,8 +29,8 @@ impl Ty {
 
     /// The value with the same low bits.
     pub(crate) fn wrap(self, value: i128) -> i64 {
-        let unused = 128 - self.width();
-        (value << unused >> unused) as i64
+        let unused = 64 - self.width();
+        (value as i64) << unused >> unused
     }
 }
 

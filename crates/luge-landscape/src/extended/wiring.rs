@@ -171,19 +171,21 @@ impl DataWindow<'_> {
         let normal = &self.learner.lowered().normal;
         let tapes = normal.machine().tape_ids().filter(|&tape| normal.read_only(tape));
         let (mut n_rows, mut places, mut ones) = (0, Vec::new(), Vec::new());
-        let narrow = |place: usize| u32::try_from(place).expect("a layer of at most 2^32 units");
         for tape in tapes {
             let first = n_rows * self.n_cells;
+            let place = |column| u32::try_from(first + column).expect("a layer of at most 2^32 units");
             n_rows += 1;
-            let mut is_data = vec![];
             if tape == self.learner.data_track() {
                 let column = |bit: usize| self.column(tape, self.layout.cell(bit)).unwrap_or(0);
-                is_data = (0..self.layout.n_bits()).map(column).collect();
-                places = is_data.iter().map(|column| narrow(first + column)).collect();
+                places = (0..self.layout.n_bits()).map(|bit| place(column(bit))).collect();
             }
             let marked = blank.tapes[tape.index()].iter().enumerate().filter(|&(_, &one)| one);
-            let constant = |&(column, _): &(usize, &bool)| is_data.binary_search(&column).is_err();
-            ones.extend(marked.filter(constant).map(|(column, _)| narrow(first + column)));
+            // Both are in ascending order.
+            let mut data = places.iter().peekable();
+            ones.extend(marked.map(|(column, _)| place(column)).filter(|one| {
+                while data.next_if(|&data| data < one).is_some() {}
+                data.peek() != Some(&one)
+            }));
         }
         let shape = Shape::new(n_rows, self.n_cells);
         let map = LinearMap::placing(shape.len(), 1.0, places.clone())
