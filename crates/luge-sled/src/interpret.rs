@@ -223,11 +223,13 @@ impl State<'_> {
 
     /// The number at a place; `None` for features and labels before the first sample.
     fn place(&mut self, place: &Place) -> Done<Option<&mut i64>> {
+        if let Store::Slot(slot) = place.store {
+            return Ok(Some(&mut self.memory.slots[slot]));
+        }
         let at = self.index(&place.index)?;
         Ok(match place.store {
-            Store::Slot(slot) => Some(&mut self.memory.slots[slot]),
             Store::Array(array) => Some(&mut self.memory.arrays[array][at]),
-            Store::Data => self.current.get_mut(at),
+            _ => self.current.get_mut(at),
         })
     }
 
@@ -248,8 +250,11 @@ impl State<'_> {
         Ok(self.value(condition)? != 0)
     }
 
-    /// The number reduced to its type; an overflow is recorded with its line.
+    /// The number reduced to its type; an overflow is recorded with its line. Bits are 0 or 1 in any case.
     fn wrap(&mut self, ty: Ty, exact: i128) -> i128 {
+        if ty == Ty::BIT {
+            return exact;
+        }
         let value = ty.wrap(exact).into();
         if value != exact && self.line > 0 {
             let (line, sample) = (self.line, self.sample);
@@ -261,7 +266,6 @@ impl State<'_> {
 
     /// The value of an expression, in a type that is wide enough for the result of every operator before it wraps.
     fn value(&mut self, expr: &Expr) -> Done<i128> {
-        let ty = expr.ty();
         let exact = match expr {
             Expr::Constant { raw, .. } => return Ok((*raw).into()),
             // Before the first sample, features and labels are 0.
@@ -271,16 +275,18 @@ impl State<'_> {
                 return Ok(ones.contains(head).into());
             }
             Expr::Not(e) => return Ok(1 - self.value(e)?),
-            Expr::Binary(Op::And, a, b) if ty == Ty::BIT => {
-                return Ok((self.holds(a)? && self.holds(b)?).into());
-            }
-            Expr::Binary(Op::Or, a, b) if ty == Ty::BIT => {
-                return Ok((self.holds(a)? || self.holds(b)?).into());
+            Expr::Binary(op, a, b) => {
+                let ty = expr.ty();
+                let exact = match op {
+                    Op::And if ty == Ty::BIT => (self.holds(a)? && self.holds(b)?).into(),
+                    Op::Or if ty == Ty::BIT => (self.holds(a)? || self.holds(b)?).into(),
+                    _ => binary(*op, ty, self.value(a)?, self.value(b)?),
+                };
+                return Ok(self.wrap(ty, exact));
             }
             Expr::Negate(e) => -self.value(e)?,
             Expr::Abs(e) => self.value(e)?.abs(),
-            Expr::Sign(e) => self.value(e)?.signum() << ty.fraction,
-            Expr::Binary(op, a, b) => binary(*op, ty, self.value(a)?, self.value(b)?),
+            Expr::Sign(e) => self.value(e)?.signum() << expr.ty().fraction,
             Expr::Shl(e, k) => self.value(e)? << (*k).min(64),
             Expr::Shr(e, k) => self.value(e)? >> (*k).min(63),
             Expr::Cast(e, to) => match to.fraction.checked_sub(e.ty().fraction) {
@@ -289,7 +295,7 @@ impl State<'_> {
             },
             Expr::Clamp(e, to) => self.value(e)?.clamp(to.smallest().into(), to.largest().into()),
         };
-        Ok(if ty == Ty::BIT { exact } else { self.wrap(ty, exact) })
+        Ok(self.wrap(expr.ty(), exact))
     }
 }
 
