@@ -1,7 +1,7 @@
 //! Rebuilds a graph with the selected columns.
 
 use super::{Columns, Merged, partition::Kinds};
-use crate::{GraphBuilder, Network, Node, NodeId, Op, Parameter, Shape, Values};
+use crate::{GraphBuilder, LinearMap, Network, Node, NodeId, NumberFormat, Op, Parameter, Shape, Values};
 
 /// The columns of a merged network, and the factor of each in sums.
 #[derive(Debug, Default)]
@@ -83,7 +83,15 @@ pub(super) fn rebuild(columns: &Columns<'_>, mut kinds: Kinds, also: &[NodeId]) 
                 let in_row = |row: usize| picked.columns.iter().map(move |c| c.map(|c| row * n_columns + c));
                 let places: Vec<Option<usize>> = rows.flat_map(in_row).collect();
                 Op::Reshape(match &network.node(*of).op {
-                    Op::Linear(map, from) => g.linear(&node.name, map.to_outputs(&places), new(from)),
+                    Op::Linear(map, from) => {
+                        let map = map.to_outputs(&places);
+                        match &network.node(*from).op {
+                            Op::Quantize(format, numbers) => {
+                                linear_of_bits(&mut g, &node.name, &map, *format, new(numbers))
+                            }
+                            _ => g.linear(&node.name, map, new(from)),
+                        }
+                    }
                     // Columns beyond the border have the factor 0, so any entry will do there.
                     _ => g.gather(
                         &node.name,
@@ -109,12 +117,40 @@ pub(super) fn rebuild(columns: &Columns<'_>, mut kinds: Kinds, also: &[NodeId]) 
     Merged { network, ids, n_columns, picked: picked.columns, kinds: kinds.kinds }
 }
 
-/// The nodes that the loss and others depend on. Of a reshaped linear map only the operand is needed.
+/// A linear map of the bits of numbers. All bits together are many times as large as the numbers, so only those of
+/// numbers that the map depends on are computed.
+fn linear_of_bits(
+    g: &mut GraphBuilder,
+    name: &str,
+    map: &LinearMap,
+    format: NumberFormat,
+    numbers: NodeId,
+) -> NodeId {
+    let (width, entries) = (format.n_bits() as usize, map.entries());
+    let mut used: Vec<usize> = entries.iter().map(|&(_, bit, _)| bit as usize / width).collect();
+    used.sort_unstable();
+    used.dedup();
+    if used.is_empty() {
+        used.push(0);
+    }
+    let place = |bit: usize| used.partition_point(|&number| number < bit / width) * width + bit % width;
+    let entries = entries.iter().map(|&(row, bit, weight)| (row as usize, place(bit as usize), weight));
+    let map = LinearMap::new(map.n_outputs(), used.len() * width, entries).with_bias(map.bias().into_owned());
+    let numbers = g.gather(name, used, numbers);
+    let bits = g.quantize(name, format, numbers);
+    g.linear(name, map, bits)
+}
+
+/// The nodes that the loss and others depend on. Of a reshaped linear map only the operand is needed, and of bits only
+/// the numbers.
 fn needed(columns: &Columns<'_>, also: &[NodeId]) -> Vec<bool> {
     let network = columns.network;
     let operands = |id: NodeId, node: &Node| match (&node.op, columns.wide[id.index()]) {
         (Op::Reshape(of), true) => match &network.node(*of).op {
-            Op::Linear(_, from) => vec![*from],
+            Op::Linear(_, from) => match &network.node(*from).op {
+                Op::Quantize(_, numbers) => vec![*numbers],
+                _ => vec![*from],
+            },
             _ => vec![*of],
         },
         (op, _) => op.operands(),
