@@ -64,7 +64,7 @@ export const learners = {
     await page.until("document.querySelector('#variables [data-name=mistakes]').textContent === 'mistakes = false'");
     // In the middle of a run the sample at hand is named, and the line says what it reads.
     await page.value(goTo("200000"));
-    await page.until("document.querySelector('#variables .sample')?.textContent.includes('sample 49 of 150')");
+    await page.until("document.querySelector('#variables .sample')?.textContent.includes('sample 58 of 150')");
     await page.click("#source .row[data-line='20'] button");
     await page.value("(() => { const speed = document.getElementById('speed'); speed.value = speed.max; speed.dispatchEvent(new Event('input')); })()");
     await page.click("#play");
@@ -74,11 +74,11 @@ export const learners = {
     await page.until("document.querySelector('#tapes svg')");
     const few = await page.value("document.querySelectorAll('#tapes svg > g').length");
     await page.click("#idle-tapes");
-    await page.until("document.querySelectorAll('#tapes svg > g').length === 12");
-    assert.ok(few < 12, `${few} tapes move`);
+    await page.until("document.querySelectorAll('#tapes svg > g').length === 13");
+    assert.ok(few < 13, `${few} tapes move`);
   },
   async "the boundary lies between the labels, with axes, a scale and the rows"(lab) {
-    for (const [program, end] of [["xor_search", 4197894], ["mlp_backprop", null]]) {
+    for (const [program, end] of [["xor_search", 3068086], ["mlp_backprop", null]]) {
       const page = await lab.open(`#p=${program}`);
       await page.until("!document.getElementById('half-minute').disabled", 60_000);
       await page.click("#last");
