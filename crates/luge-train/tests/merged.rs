@@ -225,3 +225,36 @@ fn a_graph_that_mixes_columns_is_refused() {
     let network = g.finish(loss);
     assert!(matches!(Columns::of(&network), Err(NotByColumns::Mixes { index: 0, .. })));
 }
+
+/// The bits of data on hidden tapes are computed only where a kind of columns needs them, and are the right ones.
+#[test]
+fn bits_of_data_are_those_of_the_whole() {
+    const N_CELLS: usize = 64;
+    let format: luge_net::NumberFormat = "fix:3.2".parse().expect("a format");
+    for seed in 0..40_i32 {
+        let numbers: Vec<f64> = (0..4).map(|i| f64::from((seed * 7 + i * 5) % 31 - 15) / 4.0).collect();
+        let mut g = GraphBuilder::new();
+        let rule = StepRule::Gradient { rate: 1.0 };
+        let (_, weights) = g.parameter("weights", Shape::new(1, N_CELLS), rule);
+        let (_, input) = g.input("numbers", Shape::column(4));
+        let bits = g.quantize("bits", format, input);
+        let places: Vec<u32> = (0..20).map(|bit| 3 * bit + 1).collect();
+        let map = LinearMap::placing(N_CELLS, 1.0, places.clone());
+        let cells = g.linear("cells", map.with_bias_except(-1.0, vec![(0.0, places)]), bits);
+        let cells = g.reshape("cells", Shape::new(1, N_CELLS), cells);
+        let both = g.product("both", cells, weights);
+        let sum = g.sum_all("sum", both);
+        let loss = g.square("loss", sum);
+        let network = g.finish(loss);
+        let mut data = vec![1.0; N_CELLS];
+        data[1 + 3 * (seed as usize % 20)] = 5.0;
+        let weights = Values::new(Shape::new(1, N_CELLS), data);
+        let inputs = [Values::column(numbers)];
+        let whole = evaluate(&network, std::slice::from_ref(&weights), &inputs);
+        let sparse: SparseValues = weights.into();
+        let columns = Columns::of(&network).expect("columns");
+        columns.merge(std::slice::from_ref(&sparse), None, &inputs, &[]).expect("few kinds of columns");
+        let merged = evaluate_some(&network, &[sparse], &inputs, &[sum]);
+        assert_eq!(merged[0], *whole.value(sum), "seed {seed}");
+    }
+}
